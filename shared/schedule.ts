@@ -153,7 +153,8 @@ export function pollAfterMs({ status, estimated_wait_time, position_in_queue }: 
       ? POLL_UNKNOWN_MS * Math.sqrt(Math.max(1, (position_in_queue ?? 0) / NEAR)) * (0.75 + random / 2)
       : status === 'pre_queue'
         ? waitMs + DRAWN_AFTER_MS + random * 400
-        : // Close to the turn: just after it. Further away: after about a third of the wait, since the line may speed up.
+        : // Near the turn the poll comes just after it. Further away it comes after about a third of the wait, because the
+          // line may speed up.
           waitMs <= 3 * POLL_MIN_MS
           ? Math.max(POLL_MIN_MS, waitMs) + random * 400
           : waitMs * (0.25 + random / 6)

@@ -37,7 +37,9 @@ export function reportHtml(r: Result): string {
 <header>
 <p class="verdict ${r.good ? 'good' : 'bad'}">${r.good ? 'Good' : 'Not good'}</p>
 <h1>${n(o.visitors)} visitors, ${n(o.stock)} units, ${n(o.rate)} admissions a second</h1>
-<p class="quiet">Arrivals: ${escaped(o.arrivals)}, over ${n(o.spreadSeconds)} s. Played in ${duration(r.seconds * 1000)} on ${escaped(r.at.slice(0, 16).replace('T', ' '))} UTC, with ${n(r.memoryMb)} MB for the crowd. Seed ${o.seed}.</p>
+<p class="quiet">Arrivals: ${escaped(o.arrivals)}, over ${n(o.spreadSeconds)} s. Played in
+  ${duration(r.seconds * 1000)} on ${escaped(r.at.slice(0, 16).replace('T', ' '))} UTC, with ${n(r.memoryMb)} MB for
+    the crowd. Seed ${o.seed}.</p>
 </header>
 <section><h2>Verdict</h2>
 <ul class="checks">${r.checks.map(checkItem).join('')}</ul></section>
@@ -77,7 +79,8 @@ ${lineChart('First checkout calls per second', { x: 'seconds since the opening',
   },
 ])}</section>
 <section><h2>Latency</h2>
-<p class="quiet">From the moment a request was meant for until it was served: waiting for a connection and retries count. "All in carts" (409) and "not open" (425) are full responses.</p>
+<p class="quiet">From the moment a request was meant for until it was served: waiting for a connection and retries
+  count. "All in carts" (409) and "not open" (425) are full responses.</p>
 ${table(
   'Latency by request',
   ['request', 'count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'],
@@ -92,10 +95,16 @@ ${lineChart('99th percentile by second', { x: 'seconds since the opening', y: 'l
   { name: 'join', color: 'a', points: over((s) => s.joinP99Ms || null) },
   { name: 'checkout', color: 'b', points: over((s) => s.checkoutP99Ms || null) },
 ])}
-${r.refusals.length > 0 ? `<h3>Failures and problem responses</h3>${countTable('Refusals', 'response', r.refusals)}` : ''}</section>
+${
+  r.refusals.length > 0
+    ? `<h3>Failures and problem
+  responses</h3>${countTable('Refusals', 'response', r.refusals)}`
+    : ''
+}</section>
 <section><h2>Requests per visitor</h2>
 <p class="quiet">Requests of a buyer after the turn, until the receipt: ${afterTurnText(r)}.</p>
-<p class="quiet">${requestsText(r)}, which a Worker serves from memory, or a CDN before it (here one copy a second served all: ${n(r.schedule.read)} reads).</p>
+<p class="quiet">${requestsText(r)}, which a Worker serves from memory, or a CDN before it (here one copy a second
+  served all: ${n(r.schedule.read)} reads).</p>
 ${table(
   'Requests by kind',
   ['request', 'total', 'per visitor'],
@@ -106,7 +115,8 @@ ${table(
 )}
 </section>
 <section><h2>Fairness: joined against served</h2>
-<p class="quiet">Each dot is a visitor. Before the opening the draw makes a cloud; after it, first come, first served makes a line.</p>
+<p class="quiet">Each dot is a visitor. Before the opening the draw makes a cloud; after it, first come, first served
+  makes a line.</p>
 ${scatter('Position by moment of joining', { x: 'joined, seconds since the opening', y: 'position' }, r.fairness, {
   plain: 'position by the moment of joining',
   strong: 'bought',
@@ -210,30 +220,56 @@ export function percentileTexts({ count, p50, p90, p99, p999, max }: Percentiles
 }
 
 const STYLE = `
-:root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2129; --quiet: #5d6470; --rule: #e2dfd9; --good: #16774a; --bad: #b3261e; --a: #3460c9; --b: #b96a00; --c: #16774a; --d: #8a4fb0 }
-@media screen and (prefers-color-scheme: dark) { :root { --paper: #121519; --card: #1a1e24; --ink: #e8eaee; --quiet: #a0a8b4; --rule: #2e343d; --good: #5ecb91; --bad: #ff8a80; --a: #86a8ff; --b: #f0b35a; --c: #5ecb91; --d: #c69ae8 } }
+:root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2129; --quiet: #5d6470; --rule: #e2dfd9;
+  --good: #16774a; --bad: #b3261e; --a: #3460c9; --b: #b96a00; --c: #16774a; --d: #8a4fb0 }
+@media screen and (prefers-color-scheme: dark) { :root { --paper: #121519; --card: #1a1e24; --ink: #e8eaee;
+  --quiet: #a0a8b4; --rule: #2e343d; --good: #5ecb91; --bad: #ff8a80; --a: #86a8ff; --b: #f0b35a; --c: #5ecb91;
+    --d: #c69ae8 } }
 * { box-sizing: border-box }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
+  font-variant-numeric: tabular-nums }
 main { max-width: 52rem; margin: 0 auto; padding: 2rem 1rem 4rem }
 header { padding: 0 .25rem }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: .2rem 0 .4rem; text-wrap: balance } h2 { font-size: 1.1rem; margin: 0 0 .75rem } h3 { font-size: .95rem; margin: 1.5rem 0 .5rem }
-section { background: var(--card); border: 1px solid var(--rule); border-radius: 12px; padding: 1.25rem; margin-top: 1rem }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: .2rem 0 .4rem; text-wrap: balance }
+h2 { font-size: 1.1rem; margin: 0 0 .75rem } h3 { font-size: .95rem; margin: 1.5rem 0 .5rem }
+section { background: var(--card); border: 1px solid var(--rule); border-radius: 12px; padding: 1.25rem;
+  margin-top: 1rem }
 .quiet, figcaption { color: var(--quiet); margin: 0 0 .75rem; font-size: .9rem }
 .verdict { font-weight: 700; margin: 0 } .good.verdict { color: var(--good) } .bad.verdict { color: var(--bad) }
-.checks { list-style: none; padding: 0; margin: 0 } .checks li { padding: .55rem 0 .55rem 1.75rem; border-top: 1px solid var(--rule); position: relative } .checks li:first-child { border-top: 0 }
+.checks { list-style: none; padding: 0; margin: 0 }
+.checks li { padding: .55rem 0 .55rem 1.75rem; border-top: 1px solid var(--rule); position: relative }
+.checks li:first-child { border-top: 0 }
 .checks b, .checks b + span { display: block } .checks b + span { color: var(--quiet); font-size: .9rem }
-.checks li::before { position: absolute; left: 0; font-weight: 700 } .checks .good::before { content: "✔"; color: var(--good) } .checks .bad::before { content: "✘"; color: var(--bad) } .checks .open::before { content: "–"; color: var(--quiet) }
-figure { margin: 0 } svg { width: 100%; height: auto; display: block; overflow: visible } svg text { fill: var(--quiet); font-size: 12px }
+.checks li::before { position: absolute; left: 0; font-weight: 700 }
+.checks .good::before { content: "✔"; color: var(--good) } .checks .bad::before { content: "✘"; color: var(--bad) }
+.checks .open::before { content: "–"; color: var(--quiet) }
+figure { margin: 0 } svg { width: 100%; height: auto; display: block; overflow: visible }
+svg text { fill: var(--quiet); font-size: 12px }
 .seats { fill: none; stroke-width: .8; stroke-linecap: round }
 .grid { stroke: var(--rule); stroke-width: 1 } .opening { stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 3 4 }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round } .dashed { stroke-dasharray: 7 5 }
 .dot { stroke: none; opacity: .5 } .dot.c { opacity: .9 }
-svg .a { stroke: var(--a) } svg .b { stroke: var(--b) } svg .c { stroke: var(--c) } svg .d { stroke: var(--d) } .dot.a { fill: var(--a) } .dot.b { fill: var(--b) } .dot.c { fill: var(--c) } svg .dot { stroke: none }
-figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: .25rem 0 0 } figcaption i { display: inline-block; width: .75rem; height: .75rem; border-radius: 3px; margin-right: .4rem } i.a { background: var(--a) } i.b { background: var(--b) } i.c { background: var(--c) } i.d { background: var(--d) } figcaption i.dashed { width: 1.4rem; height: 0; vertical-align: .25em; border-radius: 0; background: none; border-top: 3px dashed var(--d) }
-.hidden, caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
-.track { width: 100% } .track i { display: block; height: .8rem; min-width: 2px; background: var(--a); border-radius: 3px } .bars th, .bars td { border: 0; padding: .18rem .4rem } .bars th { color: var(--ink) } .bars td:last-child { color: var(--quiet); padding-right: 0 }
-.scroll { overflow-x: auto; margin-top: 1rem } table { border-collapse: collapse; width: 100%; font-size: .9rem; white-space: nowrap } th, td { text-align: right; padding: .35rem .5rem; border-top: 1px solid var(--rule) } thead th { border-top: 0; color: var(--quiet) } th:first-child { text-align: left; padding-left: 0 } th { font-weight: 500 }
-@media (max-width: 40rem) { svg text { font-size: 20px } section { padding: 1rem } h1 { font-size: 1.4rem } .line { stroke-width: 3 } .scroll table { font-size: .8rem } .scroll th, .scroll td { padding: .35rem .25rem } }
+svg .a { stroke: var(--a) } svg .b { stroke: var(--b) } svg .c { stroke: var(--c) } svg .d { stroke: var(--d) }
+.dot.a { fill: var(--a) } .dot.b { fill: var(--b) } .dot.c { fill: var(--c) } svg .dot { stroke: none }
+figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: .25rem 0 0 }
+figcaption i { display: inline-block; width: .75rem; height: .75rem; border-radius: 3px; margin-right: .4rem }
+i.a { background: var(--a) } i.b { background: var(--b) } i.c { background: var(--c) } i.d { background: var(--d) }
+figcaption i.dashed { width: 1.4rem; height: 0; vertical-align: .25em; border-radius: 0; background: none;
+  border-top: 3px dashed var(--d) }
+.hidden, caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap }
+.track { width: 100% } .track i { display: block; height: .8rem; min-width: 2px; background: var(--a);
+  border-radius: 3px } .bars th, .bars td { border: 0; padding: .18rem .4rem } .bars th { color: var(--ink) }
+  .bars td:last-child { color: var(--quiet); padding-right: 0 }
+.scroll { overflow-x: auto; margin-top: 1rem }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; white-space: nowrap }
+th, td { text-align: right; padding: .35rem .5rem; border-top: 1px solid var(--rule) }
+thead th { border-top: 0; color: var(--quiet) } th:first-child { text-align: left; padding-left: 0 }
+th { font-weight: 500 }
+@media (max-width: 40rem) { svg text { font-size: 20px } section { padding: 1rem } h1 { font-size: 1.4rem }
+.line { stroke-width: 3 } .scroll table { font-size: .8rem } .scroll th, .scroll td { padding: .35rem .25rem } }
 @page { margin: 15mm }
-@media print { * { print-color-adjust: exact; -webkit-print-color-adjust: exact } body { background: none } main { max-width: none; padding: 0 } section { border: 0; padding: 0 } figure, tr, li { break-inside: avoid } h2, h3, .quiet { break-after: avoid } .scroll { overflow: visible } }
+@media print { * { print-color-adjust: exact; -webkit-print-color-adjust: exact } body { background: none }
+main { max-width: none; padding: 0 } section { border: 0; padding: 0 } figure, tr, li { break-inside: avoid }
+h2, h3, .quiet { break-after: avoid } .scroll { overflow: visible } }
 `

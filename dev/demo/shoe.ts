@@ -51,7 +51,8 @@ ${DEFINITIONS}
 ${stars(seed)}
 <g filter="url(#glow)">${LIGHTS.map((light, i) => curtain(light, i, seed)).join('')}</g>
 <rect y="${HORIZON}" width="${WIDTH}" height="${HEIGHT - HORIZON}" fill="url(#ice)"/>
-<g filter="url(#far)" opacity="0.4" transform="translate(0 ${2 * HORIZON}) scale(1 -1)" clip-path="url(#above-ice)">${LIGHTS.map((light, i) => curtain(light, i, seed)).join('')}</g>
+<g filter="url(#far)" opacity="0.4" transform="translate(0 ${2 * HORIZON}) scale(1 -1)"
+  clip-path="url(#above-ice)">${LIGHTS.map((light, i) => curtain(light, i, seed)).join('')}</g>
 <path d="${hills(seed)}" fill="#04100f"/>
 ${subject}
 </svg>`
@@ -130,23 +131,33 @@ function shoe(): string {
   <path d="M190 720C180 600 210 500 250 424L312 452C280 540 286 620 300 720Z" fill="#08342c" opacity="0.8"/>
   <path d="M200 500C260 470 330 520 420 520C520 520 560 470 640 500L1000 640V420H200Z" fill="url(#sheen)"/>
 </g>
-<path d="M520 446C566 486 622 528 688 556C716 568 742 574 760 578C744 610 706 622 664 610C596 590 530 548 486 500Z" fill="#0b3b33"/>
+<path d="M520 446C566 486 622 528 688 556C716 568 742 574 760 578C744 610 706 622 664 610C596 590 530 548 486 500Z"
+  fill="#0b3b33"/>
 ${[0, 1, 2, 3, 4].map(lace).join('')}
-<path d="M312 452C282 540 286 620 300 700M832 562C880 592 900 642 892 706" fill="none" stroke="#8ff0cc" stroke-width="2.2" stroke-dasharray="7 6" opacity="0.55"/>
-<path d="M300 446C334 478 388 498 430 484" fill="none" stroke="#8ff0cc" stroke-width="5" stroke-linecap="round" opacity="0.7"/>
-<path d="M226 470C206 470 196 444 214 428C226 418 246 422 252 434" fill="none" stroke="#35d3e6" stroke-width="11" stroke-linecap="round"/>
+<path d="M312 452C282 540 286 620 300 700M832 562C880 592 900 642 892 706" fill="none" stroke="#8ff0cc"
+  stroke-width="2.2" stroke-dasharray="7 6" opacity="0.55"/>
+<path d="M300 446C334 478 388 498 430 484" fill="none" stroke="#8ff0cc" stroke-width="5" stroke-linecap="round"
+  opacity="0.7"/>
+<path d="M226 470C206 470 196 444 214 428C226 418 246 422 252 434" fill="none" stroke="#35d3e6" stroke-width="11"
+  stroke-linecap="round"/>
 <path d="${SOLE}" fill="url(#foam)"/>
-<path d="M196 684C300 716 470 710 640 716C780 722 930 716 1016 694" fill="none" stroke="#fff" stroke-width="3" opacity="0.65"/>
-<path d="M214 728C330 712 420 752 540 734C660 716 760 752 880 732C930 724 970 726 1006 730" fill="none" stroke="#0f9c82" stroke-width="7" stroke-linecap="round" opacity="0.5"/>
-<path d="M202 746C212 764 240 772 290 772H930C968 772 996 762 1010 744C1012 776 980 792 930 792H276C232 792 204 774 202 746Z" fill="#071d1a"/>
-<path d="${Array.from({ length: 19 }, (_, n) => `M${250 + n * 37} 780v12`).join('')}" stroke="#2a5a52" stroke-width="5"/>`
+<path d="M196 684C300 716 470 710 640 716C780 722 930 716 1016 694" fill="none" stroke="#fff" stroke-width="3"
+  opacity="0.65"/>
+<path d="M214 728C330 712 420 752 540 734C660 716 760 752 880 732C930 724 970 726 1006 730" fill="none"
+  stroke="#0f9c82" stroke-width="7" stroke-linecap="round" opacity="0.5"/>
+<path d="M202 746C212 764 240 772 290 772H930C968 772 996 762 1010 744C1012 776 980 792 930 792H276C232 792 204 774
+  202 746Z" fill="#071d1a"/>
+<path d="${Array.from({ length: 19 }, (_, n) => `M${250 + n * 37} 780v12`).join('')}" stroke="#2a5a52"
+  stroke-width="5"/>`
 }
 
 /** One of the laces, from the tongue down to the toe. */
 function lace(n: number): string {
   const [x, y] = [520 + n * 47, 456 + n * 31]
-  return `<path d="M${x - 30} ${y + 42}C${x - 8} ${y + 26} ${x + 12} ${y + 6} ${x + 22} ${y - 16}" fill="none" stroke="#04201b" stroke-width="17" stroke-linecap="round" opacity="0.6"/>
-<path d="M${x - 32} ${y + 38}C${x - 10} ${y + 22} ${x + 10} ${y + 2} ${x + 20} ${y - 20}" fill="none" stroke="#e9fff6" stroke-width="13" stroke-linecap="round"/>`
+  return `<path d="M${x - 30} ${y + 42}C${x - 8} ${y + 26} ${x + 12} ${y + 6} ${x + 22} ${y - 16}" fill="none"
+    stroke="#04201b" stroke-width="17" stroke-linecap="round" opacity="0.6"/>
+<path d="M${x - 32} ${y + 38}C${x - 10} ${y + 22} ${x + 10} ${y + 2} ${x + 20} ${y - 20}" fill="none" stroke="#e9fff6"
+  stroke-width="13" stroke-linecap="round"/>`
 }
 
 /** A left shoe from above, the toe up; `side` -1 mirrors it. */
@@ -165,9 +176,17 @@ function above(side: 1 | -1): string {
   <path d="M92 190C130 120 270 120 312 190C300 90 260 44 200 44C140 44 104 90 92 190Z" fill="#0b3b33" opacity="0.7"/>
   <path d="M148 250C180 230 224 230 256 250C262 350 262 440 252 500H154C142 440 142 350 148 250Z" fill="#0b3b33"/>
   <path d="M166 262C188 250 216 250 238 262L240 560H166Z" fill="url(#lining)"/>
-  ${[0, 1, 2, 3, 4].map((n) => `<path d="M152 ${276 + n * 46}C184 ${292 + n * 46} 220 ${292 + n * 46} 252 ${276 + n * 46}" fill="none" stroke="#e9fff6" stroke-width="14" stroke-linecap="round"/>`).join('')}
-  <path d="M204 520C262 520 276 600 270 680C266 740 246 776 204 776C160 774 142 736 140 680C138 600 148 520 204 520Z" fill="#031512"/>
-  <path d="M204 560C244 560 252 620 250 680C248 730 236 756 204 756C172 754 162 728 160 680C158 620 164 560 204 560Z" fill="url(#dusk)" opacity="0.55"/>
+  ${[0, 1, 2, 3, 4]
+    .map(
+      (n) => `<path
+    d="M152 ${276 + n * 46}C184 ${292 + n * 46} 220 ${292 + n * 46} 252 ${276 + n * 46}" fill="none" stroke="#e9fff6"
+      stroke-width="14" stroke-linecap="round"/>`,
+    )
+    .join('')}
+  <path d="M204 520C262 520 276 600 270 680C266 740 246 776 204 776C160 774 142 736 140 680C138 600 148 520 204 520Z"
+    fill="#031512"/>
+  <path d="M204 560C244 560 252 620 250 680C248 730 236 756 204 756C172 754 162 728 160 680C158 620 164 560 204 560Z"
+    fill="url(#dusk)" opacity="0.55"/>
 </g></g>`
 }
 
@@ -176,7 +195,12 @@ function above(side: 1 | -1): string {
 
 const gradient = (id: string, direction: string, ...stops: readonly (readonly [number, string, number?])[]) =>
   `<linearGradient id="${id}" ` +
-  `${direction}>${stops.map(([offset, colour, opacity = 1]) => `<stop offset="${offset}" stop-color="${colour}" stop-opacity="${opacity}"/>`).join('')}</linearGradient>`
+  `${direction}>${stops
+    .map(
+      ([offset, colour, opacity = 1]) => `<stop offset="${offset}" stop-color="${colour}"
+    stop-opacity="${opacity}"/>`,
+    )
+    .join('')}</linearGradient>`
 const DOWN = 'x1="0" y1="0" x2="0" y2="1"'
 const ACROSS = 'x1="0" y1="0" x2="1" y2="0.25"'
 
@@ -190,7 +214,8 @@ ${gradient('dawn', ACROSS, [0, '#37e0a2', 0.9], [0.5, '#35d3e6', 0.85], [1, '#6f
 ${gradient('dusk', ACROSS, [0, '#a8f5b0'], [0.4, '#37e0a2'], [1, '#8f7dff'])}
 ${gradient('sheen', DOWN, [0, '#d8fff0', 0.5], [0.6, '#d8fff0', 0.04], [1, '#d8fff0', 0])}
 ${gradient('foam', DOWN, [0, '#ffffff'], [0.55, '#dff3ea'], [1, '#9fc4b7'])}
-<pattern id="mesh" width="9" height="9" patternUnits="userSpaceOnUse" patternTransform="rotate(32)"><circle cx="3" cy="3" r="1.5" fill="#03201a"/><circle cx="7.5" cy="7.5" r="1.1" fill="#7fe9c4" opacity="0.35"/></pattern>
+<pattern id="mesh" width="9" height="9" patternUnits="userSpaceOnUse" patternTransform="rotate(32)"><circle cx="3"
+  cy="3" r="1.5" fill="#03201a"/><circle cx="7.5" cy="7.5" r="1.1" fill="#7fe9c4" opacity="0.35"/></pattern>
 <clipPath id="in-upper"><path d="${UPPER}"/></clipPath>
 <clipPath id="above-ice"><rect width="${WIDTH}" height="${HORIZON}"/></clipPath>
 <filter id="glow" x="-10%" y="-10%" width="120%" height="120%"><feGaussianBlur stdDeviation="9 14"/></filter>

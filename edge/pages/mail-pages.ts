@@ -15,9 +15,8 @@ export function mailedPage({ view, words }: PageContext): Content {
 /** The form that requests a mail, if the sale sends it. */
 export const mailForm = ({ view, words }: PageContext, label: string): Html =>
   html`<form method="post" action="/sales/${view.sale}/mail" class="once stack">
-      <div class="field"><label>${words.email}<input type="email" name="email" autocomplete="email" maxlength="254" value="${
-        view.accountEmail ?? ''
-      }" required></label></div>
+      <div class="field"><label>${words.email}<input type="email" name="email" autocomplete="email" maxlength="254"
+        value="${view.accountEmail ?? ''}" required></label></div>
       <p><button class="button second">${label}</button></p>
     </form>`
 
@@ -27,7 +26,9 @@ export const mailForm = ({ view, words }: PageContext, label: string): Html =>
  */
 export const pushSwitch = ({ view: { state }, words }: PageContext, mayCome: readonly MailKind[]): Html | false =>
   mayCome.some((kind) => state.push?.kinds.includes(kind)) &&
-  html`<button type="button" class="switch" role="switch" id="notice-push" aria-checked="false" data-key="${state.push?.key}" data-failed="${words.proof.error}" hidden><span>${words.noticePush}</span><i aria-hidden="true"></i></button>
+  html`<button type="button" class="switch" role="switch" id="notice-push" aria-checked="false"
+    data-key="${state.push?.key}" data-failed="${words.proof.error}" hidden><span>${words.noticePush}</span><i
+      aria-hidden="true"></i></button>
       <p class="small quiet" id="push-failed" role="status"></p>`
 
 /** The mails that may still follow an unpaid order. */

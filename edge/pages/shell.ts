@@ -28,7 +28,9 @@ ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="$
   const body = html`<div class="page notices">
 ${state.test && html`<p class="notice" role="note">${words.testSale}</p>`}
 <p class="notice urgent" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
-${again !== null && html`<p class="notice stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
+${
+  again !== null && html`<p class="notice stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`
+}
 ${announcementBox(context)}
 </div>
 <div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${
@@ -79,12 +81,15 @@ const proofHead = ({
   lang,
   words,
 }: Pick<SaleView, 'challenge' | 'turnstile' | 'lang' | 'words'>) =>
-  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}" id="proof-style"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`}${
-    turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`
-  }`
+  html`${
+    challenge !== undefined &&
+    html`<link rel="stylesheet" href="${proofStyle.path}" id="proof-style"><script
+    type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`
+  }${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
 
 const ordersLink = ({ view, words }: PageContext) =>
-  html`<nav class="row nav" aria-label="${words.yours}"><a href="/sales/${view.sale}/orders">${icon('bag')} ${words.ownOrders}</a></nav>`
+  html`<nav class="row nav" aria-label="${words.yours}"><a
+    href="/sales/${view.sale}/orders">${icon('bag')} ${words.ownOrders}</a></nav>`
 
 /**
  * The link to an order, which the script shows in the browser that made it. If that order reaches the limit per
@@ -192,7 +197,8 @@ ${head}
   ${hasMark && brandMark(brand, home)}
   ${corner}
 </header>
-<p class="chip" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
+<p class="chip" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}"
+  data-offline="${words.offline}" hidden></p>
 ${body}
 <footer class="page row foot small quiet">
   <span><bdi>${seller ?? (hasMark && brand.name)}</bdi></span>

@@ -237,7 +237,8 @@ const page = ({
 <title>${subject}</title>
 <style>
 :root { color-scheme: light dark }
-body { margin: 0; padding: 24px 12px; background: #f2f4f3; color: #15211d; font: 16px/1.55 -apple-system, "Segoe UI", Roboto, Arial, sans-serif }
+body { margin: 0; padding: 24px 12px; background: #f2f4f3; color: #15211d;
+  font: 16px/1.55 -apple-system, "Segoe UI", Roboto, Arial, sans-serif }
 .card { max-width: 34em; margin: 0 auto; padding: 28px; background: #ffffff; border-radius: 18px }
 h1 { margin: 0 0 12px; font-size: 22px; line-height: 1.25 }
 dt, .quiet { color: #55625d; font-size: 14px }
@@ -245,7 +246,8 @@ dt, .quiet { color: #55625d; font-size: 14px }
 .lines { white-space: pre-line }
 .small { margin: 0; color: #55625d; font-size: 12px; overflow-wrap: anywhere }
 dd { margin: 0 0 12px; overflow-wrap: anywhere }
-.button { display: inline-block; padding: 12px 20px; border-radius: 12px; background: #0b6450; color: #ffffff; font-weight: 600; text-decoration: none }
+.button { display: inline-block; padding: 12px 20px; border-radius: 12px; background: #0b6450; color: #ffffff;
+  font-weight: 600; text-decoration: none }
 @media (prefers-color-scheme: dark) {
   body { background: #0d1211; color: #e9efec }
   .card { background: #151c1a }

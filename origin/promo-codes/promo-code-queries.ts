@@ -156,7 +156,8 @@ export async function writePromoCodes(
       where p.sale_id = ${saleId} and p.is_promo_code and p.held + p.sold > coalesce(n.uses, 0) order by p.product_id`
     if (lost.length > 0) {
       const named = lost.slice(0, MAX_NAMED).map(({ code }) => code)
-      const detail = `${lost.length} codes are used by orders, more often than the new list allows: ${named.join(', ')}.`
+      const detail =
+        `${lost.length} codes are used by orders, more often than the new list allows: ` + `${named.join(', ')}.`
       throw new ProblemError(problem('conflict', { detail, codes: named }))
     }
     const [before] = await tx<{ codes: number }[]>`

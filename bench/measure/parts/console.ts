@@ -49,7 +49,9 @@ export async function* besideConsole(stage: Stage, { seconds }: Bench): AsyncGen
     const alone = medianOf(working.map(([without]) => without))
     const perSecond = ((alone.cpuMicros ?? 0) * CHECKOUTS_PER_SECOND) / 1000
     yield {
-      title: `${n(CHECKOUTS_PER_SECOND)} checkouts a second beside the console, ${PAIRS} pairs of rounds of ${length} s`,
+      title:
+        `${n(CHECKOUTS_PER_SECOND)} checkouts a second beside the console, ${PAIRS} pairs of ` +
+        `rounds of ${length} s`,
       against: 'of alone',
       rows: [
         row('durable checkout, nobody looks on', alone, null),
@@ -100,7 +102,8 @@ function beside(what: string, pairs: Pairs<Measured>): Row {
 function costRow(what: string, measured: Measured, alone: Measured, costs: readonly number[]): Row {
   const sorted = costs.toSorted((a, b) => a - b)
   const percent = (cost = Number.NaN) => (cost * 100).toFixed(1)
-  const spread = `costs ${percent(median(costs))} %, 96 % interval ${percent(sorted[LOW])} to ${percent(sorted[HIGH])} %`
+  const spread =
+    `costs ${percent(median(costs))} %, 96 % interval ${percent(sorted[LOW])} to ` + `${percent(sorted[HIGH])} %`
   return { ...row(`${what}: ${spread}`, measured, alone, AIM), ratio: null, cpuRatio: 1 / (1 + median(costs)) }
 }
 

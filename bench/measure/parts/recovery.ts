@@ -106,8 +106,10 @@ async function rebuildsOfSeats(stage: Stage, { rounds }: Bench, redis: Store): P
 /** Sells each seat together with the next one. */
 async function fillSeats(sql: postgres.Sql, sale: string): Promise<void> {
   const line = (seat: 'a' | 'b') =>
-    `jsonb_build_object('product', ${seat}.section_id, 'section', true, 'seat', ${seat}.seat_index, 'seat_id', ${seat}.seat_id,
-      'row', ${seat}.row, 'number', ${seat}.number, 'name', ${seat}.section_id, 'quantity', 1, 'unit_price_minor', ${seat}.price_minor)`
+    `jsonb_build_object('product', ${seat}.section_id, 'section', true, 'seat', ${seat}.seat_index,
+      'seat_id', ${seat}.seat_id,
+      'row', ${seat}.row, 'number', ${seat}.number, 'name', ${seat}.section_id, 'quantity', 1,
+      'unit_price_minor', ${seat}.price_minor)`
   await sql.begin(async (tx) => {
     await tx`
       insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,

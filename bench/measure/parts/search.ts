@@ -46,7 +46,8 @@ export async function* searches({ crowd: orders }: Bench): AsyncGenerator<Table>
   }
 }
 
-const STATUSES = `(case when i % 1000 = 7 then 'refunded' when i % 20 < 15 then 'confirmed' when i % 20 < 17 then 'fulfilled'
+const STATUSES = `(case when i % 1000 = 7 then 'refunded' when i % 20 < 15 then 'confirmed'
+  when i % 20 < 17 then 'fulfilled'
   when i % 20 < 19 then 'expired' else 'cancelled' end)`
 /** The ids have the origin's form, two in a millisecond. */
 const ID = `(lpad(to_hex(1790000000000 + i / 2), 12, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8'
@@ -54,7 +55,8 @@ const ID = `(lpad(to_hex(1790000000000 + i / 2), 12, '0') || '7' || lpad(to_hex(
 /** Names of two to three syllables, some much more frequent than others. */
 const syllable = (seed: string) =>
   `(array['an','ma','schmi','ber','lo','ka','ri','ne','to','mül','sa','vic','da','go','hen','fi','la','ro','ste','wei',
-  'ju','ke','po','ti','ul','bra','cha','do','el','fra','gra','hu'])[1 + floor(32 * power((hashint8(i * 31 + ${seed}) & 65535) / 65536.0, 2))::int]`
+  'ju','ke','po','ti','ul','bra','cha','do','el','fra','gra','hu'])
+  [1 + floor(32 * power((hashint8(i * 31 + ${seed}) & 65535) / 65536.0, 2))::int]`
 const EMAIL = `${syllable('1')} || ${syllable('2')} || '.' || ${syllable('3')} || ${syllable('4')} || ${syllable('5')}
   || (i % 100) || '@' || (array['gmail.com','example.org','mail.de','outlook.com'])[1 + i % 4]`
 const NOTE_WORDS = (
@@ -86,7 +88,8 @@ async function fill(sql: Sql, orders: number): Promise<void> {
       from generate_series(1, ${orders}::bigint) i`)
     await tx.unsafe(`insert into order_texts
       select ${ID}, concat_ws(' ', '', 'sale-' || i * ${SALES} / ${orders + 1}, i % 500000,
-        case when i % 2 = 0 then 'user:account' || (i / 3) || ' account' || (i / 3) else md5((i / 2)::text)::uuid::text end,
+        case when i % 2 = 0 then 'user:account' || (i / 3) || ' account' || (i / 3)
+          else md5((i / 2)::text)::uuid::text end,
         case when i % 20 < 17 then 'ch_' || substr(md5(i || 'c'), 1, 24) end, ${EMAIL},
         '10x' || i % 250 || 'x' || (i / 250) % 250 || 'x' || i % 7, case when i % 50 = 3 then ${NOTE} end, '')
       from generate_series(1, ${orders}::bigint) i`)

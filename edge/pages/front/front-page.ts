@@ -50,7 +50,11 @@ export function frontPage(front: Front): Html {
   const main = html`<main id="main" class="page front" data-now-ms="${Math.round(nowMs)}" data-clock="${
     next && `/sales/${next.sale}/schedule`
   }">
-  ${next ? feature(front, next) : html`<section class="stack says">${heading(words.front.none, words.front.noneText)}</section>`}
+  ${
+    next
+      ? feature(front, next)
+      : html`<section class="stack says">${heading(words.front.none, words.front.noneText)}</section>`
+  }
   ${group('now', words.front.now, running, html`goods large`, (sale) => card(front, sale, LARGE))}
   ${group('soon', words.front.soon, others, html`goods`, (sale) => card(front, sale, SMALL))}
   ${group('over', words.front.over, over, html`rows over`, (sale) => row(front, sale))}
@@ -91,7 +95,8 @@ function searchForm({ words, lang, choseLanguage, indexPath, hasAccounts }: Fron
   return html`<form class="search" role="search" action="/search" id="search" data-script="${searchScript.path}" ${
     indexPath !== null && html`data-index="${indexPath}"`
   } ${hasAccounts && html`data-accounts`}${texts(said)}>
-    <label>${icon('search')}<span class="sr">${search}</span><input type="search" name="q" value="${query}" placeholder="${placeholder}" maxlength="200" autocomplete="off" enterkeyhint="search"></label>
+    <label>${icon('search')}<span class="sr">${search}</span><input type="search" name="q" value="${query}"
+      placeholder="${placeholder}" maxlength="200" autocomplete="off" enterkeyhint="search"></label>
     ${choseLanguage && html`<input type="hidden" name="lang" value="${lang}">`}
     <div class="suggest recent" hidden></div>
     <div class="suggest typed" hidden></div>

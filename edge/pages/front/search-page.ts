@@ -17,7 +17,11 @@ export function searchPage(view: SearchView): Html {
   <section class="stack found">
     <h1 tabindex="-1">${around(said, html`<bdi>${query}</bdi>`)}</h1>
     ${meant(view)}
-    ${hits.length > 0 && html`<p class="small quiet">${fill(front.found, { n: count(view.lang, hits.length) })}</p><ul class="rows hits">${hits.map((hit) => hitRow(view, hit))}</ul>`}
+    ${
+      hits.length > 0 &&
+      html`<p class="small quiet">${fill(front.found, { n: count(view.lang, hits.length) })}</p><ul
+      class="rows hits">${hits.map((hit) => hitRow(view, hit))}</ul>`
+    }
     ${query !== '' && hits.length === 0 && html`<p class="lead">${front.noResultsText}</p>`}
     <p class="actions">${buttonTo(homeOf(view), front.toFront)}</p>
   </section>

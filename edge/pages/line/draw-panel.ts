@@ -19,12 +19,14 @@ export function drawPanel({ view, words }: PageContext): Html {
         view.number !== null && html`data-drawn="${words.drawYours}" data-later="${words.drawLater}"`
       }></span></p>
     </div>
-    <div data-when-draw="broken" role="alert" hidden><p><b>${words.drawBroken}</b>${words.fullStop}${words.drawBrokenText}</p></div>
+    <div data-when-draw="broken" role="alert"
+      hidden><p><b>${words.drawBroken}</b>${words.fullStop}${words.drawBrokenText}</p></div>
     <details class="small">
       <summary>${words.drawDetails}</summary>
       <dl class="small">
         <div><dt>${words.commitment}</dt><dd><code>${schedule.draw_commitment}</code></dd></div>
-        <div id="seed-row" ${hidden(!drawn)}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
+        <div id="seed-row" ${hidden(!drawn)}><dt>${words.seed}</dt><dd><code
+          id="seed">${schedule.draw_seed}</code></dd></div>
         ${beaconRow({ view, words })}
       </dl>
       <p><a href="${scheduleOf(view)}">${words.drawData}</a></p>

@@ -7,7 +7,9 @@ import type { Language, Words } from '../words/words.ts'
 export function joinForm(context: PageContext, where: string, label: string): Html {
   const { view, words, lang } = context
   const second = asksToSignIn(view) && 'second'
-  const fields = html`${invitationField(context, where)}${proofFields(view, words, lang)}${refusalOf(context)}<button class="button wide ${second}">${label}</button>`
+  const fields = html`${invitationField(context, where)}${proofFields(view, words, lang)}${refusalOf(
+    context,
+  )}<button class="button wide ${second}">${label}</button>`
   return html`${accessNotes(context)}${postForm(`/sales/${view.sale}/queue`, fields)}`
 }
 

@@ -98,12 +98,19 @@ function ofLine({ view: { line }, words, lang }: PageContext): Html | false {
 function turnNotices(context: PageContext, status: Status): Html {
   const { view, words } = context
   const button = (kind: string, label: string) =>
-    html`<button type="button" class="switch" role="switch" id="notice-${kind}" aria-checked="false"><span>${label}</span><i aria-hidden="true"></i></button>`
-  return html`<section class="panel" id="notices" data-blocked="${words.noticeBlocked}" aria-labelledby="notices-title" ${hidden(!mayLeave(status))}>
+    html`<button type="button" class="switch" role="switch" id="notice-${kind}"
+      aria-checked="false"><span>${label}</span><i aria-hidden="true"></i></button>`
+  return html`<section class="panel" id="notices" data-blocked="${words.noticeBlocked}"
+    aria-labelledby="notices-title" ${hidden(!mayLeave(status))}>
       <h2 id="notices-title">${words.notices}</h2>
       <div>${button('sound', words.noticeSound)}${button('notification', words.noticeNotification)}${pushSwitch(context, ['turn'])}</div>
       <p class="small quiet" id="notice-blocked"></p>
-      ${view.state.mails.includes('turn') && (view.mailed ? html`<p role="status">${words.noticeMailed}</p>` : html`<details><summary>${words.noticeMail}</summary>${mailForm(context, words.noticeMail)}</details>`)}
+      ${
+        view.state.mails.includes('turn') &&
+        (view.mailed
+          ? html`<p role="status">${words.noticeMailed}</p>`
+          : html`<details><summary>${words.noticeMail}</summary>${mailForm(context, words.noticeMail)}</details>`)
+      }
     </section>`
 }
 
@@ -131,7 +138,8 @@ function leaveForm({ view, words }: PageContext, status: Status): Html {
   return html`<details id="leave" ${hidden(!mayLeave(status))}>
       <summary class="quiet">${words.leave}</summary>
       <p class="quiet">${words.leaveText}</p>
-      <form method="post" action="/sales/${view.sale}/leave"><button class="button second">${words.leaveYes}</button></form>
+      <form method="post" action="/sales/${view.sale}/leave"><button
+        class="button second">${words.leaveYes}</button></form>
     </details>`
 }
 
@@ -176,6 +184,8 @@ function placeFigures(context: PageContext, place: Place, number: number): Html 
  */
 const way = ({ served, own }: ReturnType<typeof wayOf>) =>
   html`<div class="way" aria-hidden="true">
-      <svg class="comb"><rect class="ahead" width="${own}" height="100%"/><rect class="served" width="${served}" height="100%"/></svg>
-      <svg class="pin"><line x1="${own}" x2="${own}" y1="8" y2="100%"/><circle cx="${own}" cy="8" r="6"/><circle class="ring" cx="${own}" cy="8" r="8"/></svg>
+      <svg class="comb"><rect class="ahead" width="${own}" height="100%"/><rect class="served" width="${served}"
+        height="100%"/></svg>
+      <svg class="pin"><line x1="${own}" x2="${own}" y1="8" y2="100%"/><circle cx="${own}" cy="8" r="6"/><circle
+        class="ring" cx="${own}" cy="8" r="8"/></svg>
     </div>`

@@ -26,8 +26,7 @@ export function outlook({ view, words, lang }: PageContext, place: Place): Html 
   const names: readonly Outlook[] = ['outlookEnough', 'outlookShort', 'outlookGone']
   return html`${names.map((name) => {
     const [title, text] = words[name]
-    return html`<div data-outlook="${name}" ${hidden(name !== shown)}><h2>${title}</h2><p class="quiet" ${texts({ text })}>${
-      name === shown && outlookText(text, lang, schedule, place)
-    }</p></div>`
+    return html`<div data-outlook="${name}" ${hidden(name !== shown)}><h2>${title}</h2><p class="quiet"
+      ${texts({ text })}>${name === shown && outlookText(text, lang, schedule, place)}</p></div>`
   })}`
 }

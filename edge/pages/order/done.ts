@@ -14,4 +14,7 @@ const rays = Array.from({ length: TICKS }, (_, i) => {
   return `M${at(40)}L${at(i % 4 === 0 ? 52 : 47)}`
 }).join('')
 
-export const done = html`<svg class="done" viewBox="0 0 120 120" aria-hidden="true" focusable="false"><path class="rays" d="${rays}" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/><circle cx="60" cy="60" r="30" fill="currentColor"/><path class="tick" d="m47 61 9 9 17-19" fill="none" stroke="var(--paper)" stroke-width="5" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+export const done = html`<svg class="done" viewBox="0 0 120 120" aria-hidden="true" focusable="false"><path
+  class="rays" d="${rays}" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/><circle cx="60" cy="60"
+    r="30" fill="currentColor"/><path class="tick" d="m47 61 9 9 17-19" fill="none" stroke="var(--paper)"
+      stroke-width="5" stroke-linecap="round" stroke-linejoin="round"/></svg>`

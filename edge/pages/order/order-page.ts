@@ -127,7 +127,13 @@ export function ticket(context: PageContext, order: Order): Html {
   const isDone = isSold(order.status)
   const names = lines.map((line) => html`<p>${lineName(context, line, order)}</p>`)
   return html`<aside class="stay ticket" aria-label="${words.toOrder}">
-      ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 40vw, 100vw', eager: true })}</div>`}
+      ${
+        image &&
+        html`<div class="pic goods-pic">${picture(image, {
+          sizes: '(min-width: 60rem) 40vw, 100vw',
+          eager: true,
+        })}</div>`
+      }
       ${image && html`<div class="comb" aria-hidden="true"></div>`}
       <div>
         <p class="row"><span class="quiet">${words.orderNumber}</span>${
@@ -177,7 +183,8 @@ function billOf(context: PageContext, order: Order): Html {
 }
 
 const copyButton = ({ words }: PageContext, text: string) =>
-  html`<button class="icon-button" type="button" data-copy="${text}" aria-label="${words.after.copy}" hidden>${icon('copy')}</button>`
+  html`<button class="icon-button" type="button" data-copy="${text}" aria-label="${words.after.copy}"
+    hidden>${icon('copy')}</button>`
 
 /**
  * The page that follows a successful payment, as nearly all are. The script shows it when it learns of the success,

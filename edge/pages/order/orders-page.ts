@@ -64,7 +64,10 @@ export function receiptPage(context: PageContext, order: Order): Content {
       <div><dt>${words.sale}</dt><dd><bdi>${view.state.name}</bdi></dd></div>
       ${event && html`<div><dt>${words.date}</dt><dd>${event.time}</dd></div>`}
       ${event && view.goods?.venue && html`<div><dt>${words.venue}</dt><dd><bdi>${view.goods.venue}</bdi></dd></div>`}
-      ${order.short_number !== null && html`<div><dt>${words.orderNumber}</dt><dd><b>${order.short_number}</b></dd></div>`}
+      ${
+        order.short_number !== null &&
+        html`<div><dt>${words.orderNumber}</dt><dd><b>${order.short_number}</b></dd></div>`
+      }
       <div><dt>${words.orderedAt}</dt><dd>${timeAt(lang, order.created_at, 'zone')}</dd></div>
       ${order.total_minor > 0 && html`<div><dt>${words.paidWith}</dt><dd>${methodOf(words, order)}</dd></div>`}
     </dl>
@@ -72,10 +75,20 @@ export function receiptPage(context: PageContext, order: Order): Content {
       <thead><tr><th scope="col">${words.product}</th><th scope="col">${words.amount}</th></tr></thead>
       <tbody>${lines}</tbody>
       <tfoot>
-        ${textRows(order, billingOf(context, order)).map(({ name, amount }) => html`<tr><th scope="row">${name}</th><td>${amount}</td></tr>`)}
+        ${textRows(order, billingOf(context, order)).map(
+          ({ name, amount }) => html`<tr><th scope="row">${name}</th><td>${amount}</td></tr>`,
+        )}
         <tr class="total"><th scope="row">${words.total}</th><td><b>${totalOf(lang, order)}</b></td></tr>
-        ${tax && tax.included !== false && html`<tr><th scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, taxIn(tax, order), currency)}</td></tr>`}
-        ${order.refunded_minor > 0 && html`<tr><th scope="row">${words.refunded}</th><td>${refundOf(lang, order)}</td></tr>`}
+        ${
+          tax &&
+          tax.included !== false &&
+          html`<tr><th
+          scope="row">${fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) })}</th><td>${money(lang, taxIn(tax, order), currency)}</td></tr>`
+        }
+        ${
+          order.refunded_minor > 0 &&
+          html`<tr><th scope="row">${words.refunded}</th><td>${refundOf(lang, order)}</td></tr>`
+        }
       </tfoot>
     </table>
     ${orderNumber(context, order)}

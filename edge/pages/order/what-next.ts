@@ -23,7 +23,8 @@ export function whatNext(context: PageContext, order: Order, path: string): Html
   return html`<section>
       <h2>${words.after.title}</h2>
       <ol class="next">${items}</ol>
-      <p class="row actions"><button class="button second" type="button" data-share="/sales/${context.view.sale}" hidden>${icon('share')} ${words.after.share}</button></p>
+      <p class="row actions"><button class="button second" type="button" data-share="/sales/${context.view.sale}"
+        hidden>${icon('share')} ${words.after.share}</button></p>
     </section>`
 }
 

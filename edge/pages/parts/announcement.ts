@@ -18,9 +18,10 @@ export function inLanguage(
  */
 export function announcementBox({ view, words, lang }: PageContext): Html {
   const { announcement } = view.schedule
-  return html`<div role="status" id="shop-announcement" data-id="${announcement?.id}" data-info="${words.announcement}" data-warning="${words.announcementWarning}">${
-    announcement && box({ ...announcement, ...inLanguage(announcement.text, lang), in: lang }, words)
-  }</div>`
+  return html`<div role="status" id="shop-announcement" data-id="${announcement?.id}"
+    data-info="${words.announcement}" data-warning="${words.announcementWarning}">${
+      announcement && box({ ...announcement, ...inLanguage(announcement.text, lang), in: lang }, words)
+    }</div>`
 }
 
 function box(
@@ -31,7 +32,8 @@ function box(
   return html`<div class="notice ${level === 'warning' && 'urgent'}" data-level="${level}">
   <p><b>${
     level === 'warning' ? words.announcementWarning : words.announcement
-  }</b> <time class="small quiet" datetime="${at.toISOString()}" data-moment>${moment(around, at.getTime(), 'UTC')}&nbsp;UTC</time></p>
+  }</b> <time class="small quiet" datetime="${at.toISOString()}"
+    data-moment>${moment(around, at.getTime(), 'UTC')}&nbsp;UTC</time></p>
   <p dir="auto" lang="${lang}">${text}</p></div>`
 }
 

@@ -39,7 +39,8 @@ export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' |
   const said = view.schedule[at] ?? 0
   return dates.getOrAdd(`${at} ${said} ${lang}`, () => {
     const date = new Date(said)
-    return html`<time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
+    return html`<time datetime="${date.toISOString()}" data-moment
+      data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
   })
 }
 

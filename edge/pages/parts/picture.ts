@@ -33,5 +33,6 @@ export function picture(shown: Image, { sizes, eager }: Shown): Html {
   const image = (src: string, more?: Html) =>
     html`<img src="${src}" ${more} alt="${alt}" ${size} ${loading} decoding="async">`
   if (!STORED.test(url)) return image(url)
-  return html`<picture><source type="image/webp" srcset="${fileSet(shown, 'webp')}" sizes="${sizes}">${image(middleFile(shown), html`srcset="${fileSet(shown, 'jpg')}" sizes="${sizes}"`)}</picture>`
+  return html`<picture><source type="image/webp" srcset="${fileSet(shown, 'webp')}"
+    sizes="${sizes}">${image(middleFile(shown), html`srcset="${fileSet(shown, 'jpg')}" sizes="${sizes}"`)}</picture>`
 }

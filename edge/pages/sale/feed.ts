@@ -16,12 +16,14 @@ export function feedSection(context: PageContext): Html {
   const { sale, posts = [] } = view
   const isEmpty = posts.length === 0
   const older = pageOf((posts.at(-1)?.n ?? 1) - 1)
-  return html`<section class="stack" id="feed" aria-labelledby="feed-title" data-urgent="${words.announcementWarning}" ${hidden(isEmpty)}>
+  return html`<section class="stack" id="feed" aria-labelledby="feed-title" data-urgent="${words.announcementWarning}"
+    ${hidden(isEmpty)}>
     <h2 id="feed-title">${words.feed}</h2>
     <ol class="feed" id="posts" reversed ${
       !isEmpty && html`data-older="${older}"`
     }>${posts.map((post) => postItem(context, post))}</ol>
-    <p class="row links" ${hidden(older === 0)}><a id="older-posts" href="/sales/${sale}/posts/${older}">${words.feedOlder}</a></p>
+    <p class="row links" ${hidden(older === 0)}><a id="older-posts"
+      href="/sales/${sale}/posts/${older}">${words.feedOlder}</a></p>
   </section>
   ${isEmpty && html`<noscript><p><a href="/sales/${sale}/posts">${words.feed}</a></p></noscript>`}`
 }

@@ -27,7 +27,8 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
 /** The form requests one mail if more stock becomes available. */
 function restockForm(context: PageContext): Html {
   const [title, text] = context.words.restock
-  return html`<details class="panel"><summary>${title}</summary><p class="quiet" id="restock">${text}</p>${mailForm(context, title)}</details>`
+  return html`<details class="panel"><summary>${title}</summary><p class="quiet"
+    id="restock">${text}</p>${mailForm(context, title)}</details>`
 }
 
 /**

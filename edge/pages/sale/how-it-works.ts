@@ -54,6 +54,7 @@ const DRAW = drawing([
 ])
 
 const COMB = drawing([
-  html`<g class="own">${line('teeth', 'M4 59H177')}<rect x="178" y="14" width="4" height="82"/><circle cx="180" cy="12" r="7"/></g>`,
+  html`<g class="own">${line('teeth', 'M4 59H177')}<rect x="178" y="14" width="4" height="82"/><circle cx="180"
+    cy="12" r="7"/></g>`,
   html`<g class="others">${line('teeth', 'M186.7 59H290')}</g>`,
 ])

@@ -77,4 +77,5 @@ function wayIn(context: PageContext): Html {
 /** The visitor may belong to another line that is already open, which only joining can find out. */
 const earlierLine = (context: PageContext) =>
   context.view.othersOpenEarlier &&
-  html`<p class="quiet">${context.words.earlierLine}</p>${joinForm(context, 'earlier', context.words.joinEarlier)}<p class="row links">${toOwnPlace(context)}</p>`
+  html`<p class="quiet">${context.words.earlierLine}</p>${joinForm(context, 'earlier', context.words.joinEarlier)}<p
+    class="row links">${toOwnPlace(context)}</p>`

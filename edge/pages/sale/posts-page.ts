@@ -9,7 +9,12 @@ export function postsPage(context: PageContext, posts: readonly Post[], older: n
   const { view, words } = context
   const main = html`<section class="stack">
     <h1 tabindex="-1">${words.feed}</h1>
-    ${posts.length > 0 ? html`<ol class="feed" reversed>${posts.map((post) => postItem(context, post))}</ol>` : html`<p class="lead">${words.feedNone}</p>`}
+    ${
+      posts.length > 0
+        ? html`<ol class="feed"
+      reversed>${posts.map((post) => postItem(context, post))}</ol>`
+        : html`<p class="lead">${words.feedNone}</p>`
+    }
     ${older > 0 && html`<p class="row links"><a href="/sales/${view.sale}/posts/${older}">${words.feedOlder}</a></p>`}
     <p class="actions">${buttonTo(homeOf(view), words.backToSale)}</p>
   </section>`

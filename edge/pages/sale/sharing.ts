@@ -57,7 +57,10 @@ export function sharingHead(context: PageContext): Html {
 ${isNamed(view) && html`<meta property="og:site_name" content="${brand.name}">`}
 <meta property="og:locale" content="${LOCALES[lang]}">
 <meta property="og:image" content="${image}">
-${size && html`<meta property="og:image:width" content="${size[0]}"><meta property="og:image:height" content="${size[1]}">`}
+${
+  size &&
+  html`<meta property="og:image:width" content="${size[0]}"><meta property="og:image:height" content="${size[1]}">`
+}
 <meta name="twitter:card" content="summary_large_image">
 <script type="application/ld+json">${jsonInScript({ ...saleEvent(view, url, image), description })}</script>`
 }

@@ -39,9 +39,13 @@ export function aboutSale(context: PageContext): Html {
       ${items.map((item) => item.goods.terms && terms(context, item, items.length > 1))}
     </div>`
   const { left: about, noneLeft, sizeLeft, gone } = words
-  const right = html`<div class="stack" id="products" data-left="${about}" data-none-left="${noneLeft}" data-size-left="${sizeLeft}" data-gone="${gone}">
+  const right = html`<div class="stack" id="products" data-left="${about}" data-none-left="${noneLeft}"
+    data-size-left="${sizeLeft}" data-gone="${gone}">
       <h2>${words.onOffer}</h2>
-      ${items.some(({ units }) => units.length === 1) && html`<ul class="rows">${items.map((item) => item.units.length === 1 && single(context, item))}</ul>`}
+      ${
+        items.some(({ units }) => units.length === 1) &&
+        html`<ul class="rows">${items.map((item) => item.units.length === 1 && single(context, item))}</ul>`
+      }
       ${items.map((item) => item.units.length > 1 && variants(context, item))}
     </div>`
   return html`<section class="two" aria-labelledby="about">${left}${right}</section>`

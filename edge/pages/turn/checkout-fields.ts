@@ -98,9 +98,10 @@ function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Ht
   }
   const note =
     asked.note !== 'off' &&
-    html`<div class="field"><label>${labelOf('note')}<textarea name="note" rows="2" maxlength="500" ${isRequired('note')} ${describes(faults, 'note')}>${
-      chosen.note ?? ''
-    }</textarea></label>${faultBeside(faults, 'note')}</div>`
+    html`<div class="field"><label>${labelOf('note')}<textarea name="note" rows="2" maxlength="500"
+      ${isRequired('note')} ${describes(faults, 'note')}>${
+        chosen.note ?? ''
+      }</textarea></label>${faultBeside(faults, 'note')}</div>`
   const fields = html`<div class="fields">${typed('name')}${typed('company')}${typed('street')}${typed('postcode')}${typed('city')}${typed('region')}${
     kind === 'address' && country(context, countries, chosen.country, faults)
   }${typed('phone')}${note}</div>`
@@ -125,9 +126,10 @@ function country(
   const options = countryNames(lang, countries).map(
     ([code, name]) => html`<option value="${code}" ${code === (chosen ?? only) && html`selected`}>${name}</option>`,
   )
-  return html`<div class="field"><label>${words.checkout.country}<select name="country" autocomplete="country" required ${describes(faults, 'country')}>${
-    only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`
-  }${options}</select></label>${faultBeside(faults, 'country')}</div>`
+  return html`<div class="field"><label>${words.checkout.country}<select name="country" autocomplete="country"
+    required ${describes(faults, 'country')}>${
+      only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`
+    }${options}</select></label>${faultBeside(faults, 'country')}</div>`
 }
 
 // -- E-mail, code, terms
@@ -153,15 +155,18 @@ function promoCode({ view, words, lang }: PageContext, { chosen }: Entered, faul
   const isOpen = applied || faults.promo_code !== undefined || chosen.promo_code
   return html`<details class="part code" ${
     isOpen && html`open`
-  }><summary>${checkout.promoCode}</summary><div class="field"><label class="sr" for="code">${checkout.promoCode}</label>
+  }><summary>${checkout.promoCode}</summary><div class="field"><label class="sr"
+    for="code">${checkout.promoCode}</label>
       <span class="join"><input id="code" name="promo_code" maxlength="200" value="${
         chosen.promo_code ?? ''
       }" autocomplete="off" autocapitalize="characters" spellcheck="false" ${
         describes(faults, 'promo_code') ?? html`aria-describedby="code-applied"`
-      }><button class="button second" name="apply" value="1" formnovalidate>${checkout.apply}</button></span>${faultBeside(faults, 'promo_code')}</div>
-      <p class="small note" id="code-applied" role="status" ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${
-        applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })
-      }</p></details>`
+      }><button class="button second" name="apply" value="1"
+        formnovalidate>${checkout.apply}</button></span>${faultBeside(faults, 'promo_code')}</div>
+      <p class="small note" id="code-applied" role="status"
+        ${texts({ applied: checkout.codeApplied, unknown: checkout.codeUnknown, usedUp: checkout.codeUsedUp })}>${
+          applied && fill(checkout.codeApplied, { m: money(lang, totals.discount_minor, currency) })
+        }</p></details>`
 }
 
 /** The box to accept terms, if a product has some. The text opens without leaving the turn. */
@@ -177,7 +182,11 @@ function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html 
   } ${
     isForAll && html`required`
   } ${describes(faults, 'accept')}><span>${words.checkout.accept}</span></label>${faultBeside(faults, 'accept')}
-      ${read.length > 0 && html`<details class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => prose(text, context.lang, 'small'))}</details>`}`
+      ${
+        read.length > 0 &&
+        html`<details
+        class="terms"><summary>${words.checkout.terms}</summary>${read.map((text) => prose(text, context.lang, 'small'))}</details>`
+      }`
 }
 
 // -- The sum
@@ -206,16 +215,17 @@ function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote
   const sum = money(lang, totals?.total_minor ?? 0, currency)
   const left = clock(lang, (untilMs - view.nowMs) / 1000)
   return html`<div class="bar">${cart}
-      <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer" datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b id="bar-sum">${
-        totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)
-      }</b></p>
+      <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer"
+        datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b
+          id="bar-sum">${totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)}</b></p>
       <button class="button">${words.reserve}</button>
     </div>`
 }
 
 /** The data with which the script calculates: prices, fees, tax and delivery. No browser runs them. */
 const offerData = (context: PageContext, totals: Quote | undefined): Html =>
-  html`<script type="application/json" id="offer" data-script="${turnScript.path}">${jsonInScript(offerOf(context, totals))}</script>`
+  html`<script type="application/json" id="offer"
+    data-script="${turnScript.path}">${jsonInScript(offerOf(context, totals))}</script>`
 
 function offerOf({ view, words }: PageContext, totals?: Quote) {
   const { products, fees, tax, delivery, limit_per_visitor } = view.state

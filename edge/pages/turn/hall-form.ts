@@ -56,7 +56,13 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
     }</legend><div class="choices">${others.map((product) => unitsOf(context, product, entered, faults))}</div></fieldset>`
   }
     ${faultBeside(faults, 'cart')}
-    ${problem && Object.keys(faults).length === 0 && !isTaken && view.schedule.phase !== 'paused' && faultOf(problem, words)}
+    ${
+      problem &&
+      Object.keys(faults).length === 0 &&
+      !isTaken &&
+      view.schedule.phase !== 'paused' &&
+      faultOf(problem, words)
+    }
     ${checkoutFields(context, entered, faults, { untilMs, cart: html`<div id="cart-choice"></div>` })}`
   return postForm(
     `/sales/${view.sale}/buy`,
@@ -74,7 +80,17 @@ function mapPlace({ view, words }: PageContext): Html | false {
   if (typeof chart_version !== 'number') return false
   const currency = products.find(({ section_type }) => section_type)?.currency ?? ''
   const { left, noneLeft, perVisitorTogether, total } = words
-  return html`<div class="hall" id="hall" data-script="${mapScript.path}" data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}" ${texts({ ...words.hall, hallTab: words.checkout.hallTab, listTab: words.checkout.listTab, left, noneLeft, perVisitorTogether, total })}></div>`
+  return html`<div class="hall" id="hall" data-script="${mapScript.path}"
+    data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}"
+    ${texts({
+      ...words.hall,
+      hallTab: words.checkout.hallTab,
+      listTab: words.checkout.listTab,
+      left,
+      noneLeft,
+      perVisitorTogether,
+      total,
+    })}></div>`
 }
 
 // -- Seats by name
@@ -129,7 +145,8 @@ function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html |
       <span><bdi>${section}</bdi>, <bdi>${seat}</bdi></span>
       ${price !== undefined && html`<b>${money(lang, price, product?.currency ?? '')}</b>`}</label>`
   })
-  return html`<fieldset class="part" id="chosen-seats"><legend>${words.hall.yourSeats}</legend><div class="choices">${choices}</div></fieldset>`
+  return html`<fieldset class="part" id="chosen-seats"><legend>${words.hall.yourSeats}</legend><div
+    class="choices">${choices}</div></fieldset>`
 }
 
 // -- The best seats, places and products
@@ -169,8 +186,17 @@ function bestSeats(
         <input type="number" name="best-quantity" min="0" max="${most}" value="${
           chosen['best-quantity'] ?? ''
         }" inputmode="numeric" ${describes(faults, 'best')}></label>${faultBeside(faults, 'best')}
-      ${sections.length > 1 && html`<label class="field">${hall.section} <select name="best-section">${option('', false, hall.anySection)}${names}</select></label>`}
-      ${prices && prices.length > 1 && html`<label class="field">${hall.price} <select name="best-category">${option('', false, hall.anyPrice)}${prices}</select></label>`}
+      ${
+        sections.length > 1 &&
+        html`<label class="field">${hall.section} <select
+        name="best-section">${option('', false, hall.anySection)}${names}</select></label>`
+      }
+      ${
+        prices &&
+        prices.length > 1 &&
+        html`<label class="field">${hall.price} <select
+        name="best-category">${option('', false, hall.anyPrice)}${prices}</select></label>`
+      }
       ${box('best-together', !sent || chosen['best-together'] !== undefined, hall.together)}
       ${box('best-accessible', chosen['best-accessible'] !== undefined, hall.accessible)}
       </fieldset></details>`
@@ -190,9 +216,10 @@ function unitsOf(context: PageContext, product: PublicProduct, { chosen }: Enter
         available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })
       }</small></span>
       <b>${money(lang, product.unit_price_minor, currency)}</b>
-      <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric" data-price="${product.unit_price_minor}" ${
-        isOff && html`disabled`
-      } ${describes(faults, name)}></label>${faultBeside(faults, name)}`
+      <input type="number" name="${name}" min="0" max="${most}" value="${typed}" inputmode="numeric"
+        data-price="${product.unit_price_minor}" ${
+          isOff && html`disabled`
+        } ${describes(faults, name)}></label>${faultBeside(faults, name)}`
 }
 
 // -- What is wrong

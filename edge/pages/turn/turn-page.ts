@@ -31,7 +31,13 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
     html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(context)}`,
   )
   const main = html`<section id="turn">
-    ${band(context, { title, text: isHall && html`<bdi>${view.state.name}</bdi>`, seconds, of: ADMISSION_TTL_SECONDS, label })}
+    ${band(context, {
+      title,
+      text: isHall && html`<bdi>${view.state.name}</bdi>`,
+      seconds,
+      of: ADMISSION_TTL_SECONDS,
+      label,
+    })}
     <div class="page notes">${paused}${!hasStock && html`<p class="lead">${words.turnAllInCarts}</p>`}</div>
     ${hasStock && (isHall ? hallForm(context, untilMs, entered) : reserveForm(context, untilMs, entered))}
   </section>`
@@ -66,8 +72,15 @@ function itemHead(context: PageContext, item: Item): Html {
   const { product, image, units } = item
   const left = units.length === 1 && units[0] === product && unitLeft(context, product)
   return html`<div class="item">
-      ${image && html`<div class="pic goods-pic">${picture(image, { sizes: '(min-width: 60rem) 58vw, 5.5rem', eager: true })}</div>`}
-      <p><b><bdi>${item.name}</bdi></b><span data-price="${product.product_id}">${priceOf(context, units)}</span> ${left} <small>${hint(context)}</small></p>
+      ${
+        image &&
+        html`<div class="pic goods-pic">${picture(image, {
+          sizes: '(min-width: 60rem) 58vw, 5.5rem',
+          eager: true,
+        })}</div>`
+      }
+      <p><b><bdi>${item.name}</bdi></b><span
+        data-price="${product.product_id}">${priceOf(context, units)}</span> ${left} <small>${hint(context)}</small></p>
     </div>`
 }
 
@@ -118,9 +131,8 @@ function card(context: PageContext, { product, name, image }: Item, entered: Ent
   // A chosen option stays chosen even if it is sold out, because it may become available again.
   const isOff = available === 0 && chosenIsNot(entered, product_id)
   return html`<label class="choice">
-      <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}" ${
-        isOff && html`disabled`
-      } required>
+      <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}"
+        ${isOff && html`disabled`} required>
       ${image && html`<span class="pic thumb">${picture(image, { sizes: '3.5rem' })}</span>`}
       <span><bdi>${name}</bdi> ${unitLeft(context, product)}</span>
       <b>${money(lang, unit_price_minor, currency)}</b></label>`
@@ -132,14 +144,16 @@ const chosenIsNot = ({ chosen }: Entered, product: string) => chosen.product_id 
 function sizes(context: PageContext, item: Item, option: string, entered: Entered, faults: Faults): Html[] {
   const { words, lang } = context
   const { checkout } = words
-  const data = html`data-few="${FEW}" data-left="${checkout.fewLeft}" data-none-left="${checkout.gone}" data-option="${option}"`
+  const data = html`data-few="${FEW}" data-left="${checkout.fewLeft}" data-none-left="${checkout.gone}"
+    data-option="${option}"`
   return item.groups.map(({ heading, choices }) => {
     const labels = choices.map(({ unit, value }) => {
       const { product_id, available } = unit
       const isOff = available === 0 && chosenIsNot(entered, product_id)
       const left =
         available === 0 ? checkout.gone : available <= FEW ? fill(checkout.fewLeft, { n: count(lang, available) }) : ''
-      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${unitName(item, unit)}" ${
+      return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)}
+      data-name="${unitName(item, unit)}" ${
         isOff && html`disabled`
       } required><bdi>${value}</bdi><small>${left}</small></label>`
     })
@@ -161,9 +175,13 @@ function quantity(context: PageContext, items: readonly Item[], { chosen }: Ente
   )
   if (most <= 1) return false
   return html`<div class="part"><div class="head"><label for="quantity">${words.quantity}</label>
-      <span class="stepper"><button class="icon-button" type="button" data-step="-1" aria-label="${checkout.less}">${icon('minus')}</button><input type="number" name="quantity" min="1" max="${most}" value="${
-        chosen.quantity ?? 1
-      }" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button" type="button" data-step="1" aria-label="${checkout.more}">${icon('plus')}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
+      <span class="stepper"><button class="icon-button" type="button" data-step="-1"
+        aria-label="${checkout.less}">${icon('minus')}</button><input type="number"
+        name="quantity" min="1" max="${most}" value="${
+          chosen.quantity ?? 1
+        }" inputmode="numeric" required id="quantity" ${describes(faults, 'quantity')}><button class="icon-button"
+        type="button" data-step="1"
+          aria-label="${checkout.more}">${icon('plus')}</button></span></div>${faultBeside(faults, 'quantity')}</div>`
 }
 
 /** The errors of a purchase, by the field that the buyer must correct. */

@@ -35,7 +35,10 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
           {STATES.map(([value, text]) => (
             <Link
               key={value}
-              href={`/console/webhooks?${new URLSearchParams({ endpoint: endpoint.endpoint, ...(value && { state: value }) })}`}
+              href={`/console/webhooks?${new URLSearchParams({
+                endpoint: endpoint.endpoint,
+                ...(value && { state: value }),
+              })}`}
               aria-current={value === state ? 'page' : undefined}
             >
               {text}
