@@ -54,8 +54,8 @@ export default defineConfig(() => ({
     include: testsByProject(path('..')).edge.map((file) => path(`../${file}`)),
     globalSetup: [path('testing/test-origin.ts')],
     setupFiles: [path('testing/quiet.ts')],
-    // Without bundling, each of its millions of small calls would go through Vite's own modules, which takes many
-    // times as long.
+    // The package is bundled, because each of its millions of small calls would otherwise go through Vite's own
+    // modules, which takes many times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
     // Files share a workerd, which loads the Worker once, but not their sales.
     ...waiting,

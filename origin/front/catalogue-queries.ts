@@ -53,10 +53,16 @@ const latestChange = async (sql: Queryable) => {
   return change
 }
 
-/** A version is the number of the latest change. It is to be read before the synonyms, which are of this version or a later one. */
+/**
+ * The version is the number of the latest change. It must be read before the synonyms, which are then of this version
+ * or a later one.
+ */
 export const versionOfSynonyms = async (sql: Queryable) => String((await latestChange(sql))?.entry_id ?? 0)
 
-/** Replaces the synonyms. Throws, and changes nothing, if those of today are not of this `version`; null: whatever they are. */
+/**
+ * Replaces the synonyms. Throws, and changes nothing, if the current ones do not have this `version`; null replaces
+ * any version.
+ */
 export async function writeSynonyms(
   sql: Sql,
   synonyms: Synonyms,

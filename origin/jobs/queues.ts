@@ -1,28 +1,31 @@
-/** The queues: what a job of each holds, for how long a worker has it, and when it is tried again. Pure. */
+/** Defines the queues: the data of a job, the length of its lease, and the times of its retries. Pure. */
 import type { OrderSnapshot } from '../ledger/schema/events.ts'
 
-/** What a job of each queue holds. */
+/** The data of a job, by queue. */
 export interface JobData {
   readonly charge: {
     readonly order: string
-    /** Since when the provider has rejected it unprocessed, by the ledger's time. */
+    /** The time of the ledger's clock since which the provider has rejected the charge unprocessed. */
     readonly turnedAwayAtMs?: number
   }
   readonly capture: { readonly charge: string; readonly order: string }
   readonly refund: { readonly charge: string; readonly order: string; readonly refund: string }
-  /** One time (ISO 8601) that a scheduled action is due. */
+  /** A time (ISO 8601) at which a scheduled action is due. */
   readonly scheduled: { readonly action: string; readonly dueAt: string }
   readonly webhook: {
     readonly message: string
     readonly type: string
     readonly body: string
-    /** The last response's HTTP status. */
+    /** The HTTP status of the last response. */
     readonly status?: number | null
   }
   readonly mail: OrderMail | AskedMail
 }
 
-/** `event`: transaction and number of the event that the mail is about; `push`: the ask of the browser that gets it instead. */
+/**
+ * `event` is the transaction and number of the event that the mail is about. `push` is the request of the browser
+ * that gets the message instead.
+ */
 export interface OrderMail {
   readonly order: string
   readonly event: string
@@ -31,7 +34,7 @@ export interface OrderMail {
   readonly snapshot: OrderSnapshot | null
 }
 
-/** Asked for on a page of the sale. `seconds`: until a turn that is near. */
+/** A message that was requested on a page of the sale. `seconds` is the time until a turn that is near. */
 export interface AskedMail {
   readonly ask: string
   readonly kind: 'turn_near' | 'turn' | 'sold_out' | 'restocked'
@@ -40,15 +43,18 @@ export interface AskedMail {
 export type QueueName = keyof JobData
 
 interface QueuePolicy {
-  /** A job taken longer ago than this was lost with its worker, and another worker takes it: longer than an attempt lasts. */
+  /**
+   * A lease is longer than an attempt. A job that was taken longer ago than this was lost with its worker, and
+   * another worker takes it.
+   */
   readonly leaseMs: number
   /** The pause after a failed attempt doubles from the first to the longest, jittered. */
   readonly firstPauseMs: number
   readonly maxPauseMs: number
-  /** After the last attempt, or after this age, a failed job is dead: it waits for an operator. */
+  /** After the last attempt, or after this age, a failed job is dead, which means that it waits for an operator. */
   readonly attempts: number
   readonly lifetimeMs?: number
-  /** Done jobs stay, as a log of what was sent, until retention deletes them. */
+  /** Finished jobs stay as a log of sent messages until retention deletes them. */
   readonly keepsDone?: boolean
 }
 
@@ -57,16 +63,16 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 /**
- * Charges are given up sooner, by charges.ts, unless the provider answers nobody: then they are tried for an hour. Captures and
- * refunds are tried for hours before a person must know.
+ * charges.ts gives up charges sooner, unless the provider responds to nobody, in which case they are tried for an
+ * hour. Captures and refunds are tried for hours before an operator is informed.
  */
 export const QUEUES: Readonly<Record<QueueName, QueuePolicy>> = {
   charge: { leaseMs: 10 * SECOND, firstPauseMs: SECOND, maxPauseMs: 5 * SECOND, attempts: 720 },
   capture: { leaseMs: 10 * SECOND, firstPauseMs: SECOND, maxPauseMs: 5 * MINUTE, attempts: 60 },
   refund: { leaseMs: 10 * SECOND, firstPauseMs: SECOND, maxPauseMs: 5 * MINUTE, attempts: 60 },
-  // A run takes milliseconds, and is late after five seconds.
+  // A run takes milliseconds, and counts as late after five seconds.
   scheduled: { leaseMs: 3 * SECOND, firstPauseMs: SECOND, maxPauseMs: 10 * SECOND, attempts: 360 },
-  // All that a worker takes for an endpoint is tried within a minute and a half. A day has some twenty attempts.
+  // A worker tries all that it takes for an endpoint within a minute and a half. A day has about twenty attempts.
   webhook: {
     leaseMs: 90 * SECOND,
     firstPauseMs: SECOND,
@@ -81,33 +87,33 @@ export const QUEUES: Readonly<Record<QueueName, QueuePolicy>> = {
 export const QUEUE_NAMES = Object.keys(QUEUES) as readonly QueueName[]
 export const isQueue = (name: string): name is QueueName => Object.hasOwn(QUEUES, name)
 
-/** A job in the hands of a worker. */
+/** A job that a worker has taken. */
 export interface Job<Name extends QueueName = QueueName> {
   readonly job_id: number
   readonly queue: Name
   readonly group_id: string
   readonly data: JobData[Name]
-  /** Begins with 1. */
+  /** The first attempt is 1. */
   readonly attempt: number
   readonly ageMs: number
 }
 
-/** When another attempt makes sense. */
+/** The period in which another attempt makes sense. */
 export interface Wish {
-  /** No sooner, as whoever refused it said. */
+  /** The next attempt is no sooner than this, as the recipient demands. */
   readonly afterMs?: number
-  /** No later: it would help nobody any more. */
+  /** The next attempt is no later than this, because the message would no longer help. */
   readonly withinMs?: number
 }
 
-/** How an attempt ended. `note` is merged into the job's data. */
+/** The result of an attempt. `note` is merged into the job's data. */
 export type Outcome = { readonly note?: object } & (
   | { readonly end: 'done' }
-  /** Tried again after a pause; dead after the last attempt. */
+  /** The job is tried again after a pause, and is dead after the last attempt. */
   | ({ readonly end: 'failed'; readonly error: string } & Wish)
-  /** Another attempt would not help. */
+  /** The job is dead at once, because a further attempt would not help. */
   | { readonly end: 'dead'; readonly error: string }
-  /** Not tried, which does not count as an attempt. */
+  /** The job was not tried, which does not count as an attempt. */
   | { readonly end: 'returned'; readonly waitMs?: number }
 )
 
@@ -116,12 +122,12 @@ export interface Ended<Name extends QueueName = QueueName> {
   readonly outcome: Outcome
 }
 
-/** So that what failed together is not tried again together. */
+/** The jitter keeps jobs that failed together from being retried together. */
 export const jittered = (ms: number, random: number) => ms * (0.75 + random / 2)
 
 /**
- * The pause after a job's failed attempt; null: it is dead. The last attempt is made at the end of its lifetime. No wish makes a
- * pause longer than the longest.
+ * The pause after a job's failed attempt; null means that the job is dead. The last attempt is made at the end of its
+ * lifetime. A wish cannot make a pause longer than the longest.
  */
 export function pauseAfter(
   { queue, attempt, ageMs }: Pick<Job, 'queue' | 'attempt' | 'ageMs'>,

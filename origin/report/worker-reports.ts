@@ -15,14 +15,14 @@ const EVERY_MS = 2_000
 /** A worker without a report for this long is considered stopped. Some reports may be late or lost. */
 const GONE_MS = 10_000
 /**
- * Its sales pass to other workers sooner than that, because a sale that two workers process for a moment does no
- * harm.
+ * The sales of a silent worker pass to others sooner than that, because a sale that two workers process for a moment
+ * does no harm.
  */
 const SHARES_FOR_MS = 5_000
 const FORGOTTEN_MS = 60_000
 /**
- * Some charges never get a response. The comparison calls the provider every ten seconds, so a provider that misses
- * two of these calls is away.
+ * A provider may leave some charges without a response. The comparison calls it every ten seconds, so a provider that
+ * misses two of these calls is away.
  */
 const SILENT_MS = 25_000
 const REDIS_TIMEOUT_MS = 500

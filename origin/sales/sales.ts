@@ -36,7 +36,7 @@ export class Sales {
   /** The time of the ledger's last response, on the monotonic clock. */
   #respondedAtMs = Number.NEGATIVE_INFINITY
   readonly #readers = new Set<() => void>()
-  /** Whether the ledger takes writes, by what the last ones heard. */
+  /** The result of the latest writes, which says whether the ledger accepts writes. */
   readonly writes = new Writes()
 
   constructor(sql: Sql) {
@@ -117,7 +117,7 @@ export class Sales {
     return this.ledgerSilentMs() > LEDGER_TIMEOUT_MS
   }
 
-  /** Whether the ledger can take orders, as far as is known. */
+  /** True if the ledger can record orders, as far as this process knows. */
   canRecord(): boolean {
     return !this.isLedgerUnresponsive() && this.writes.refusal === null
   }

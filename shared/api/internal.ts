@@ -191,8 +191,8 @@ export const JoinCounts = v.object({
   /** The number of matches of each rule. */
   met: byName(/^\d{1,20}$/),
   /**
-   * How long the protected site took to answer those who were let in, in milliseconds. A session is one sample a second, by
-   * the digest of both (edge/protect/answer-times.ts).
+   * How long the protected site took to answer those who were let in, in milliseconds. A session is one sample a
+   * second, by the digest of both (edge/protect/answer-times.ts).
    */
   answers: v.optional(byName(/^[0-9a-f]{8}$/), {}),
 })
