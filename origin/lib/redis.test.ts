@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Cluster, Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort, LOOPBACK, startChild, temporaryFolder } from '../../dev/processes.ts'
@@ -131,7 +131,7 @@ test('warns at the start of a Redis that may lose promised orders, and of no oth
   expect(none()).toEqual([])
 })
 
-test('warns of each node of a Cluster, and measures its memory', async () => {
+test('warns of each node of a Cluster, measures its memory, and follows its failover', async () => {
   const cluster = await startRedisCluster()
   onTestFinished(() => cluster.stop())
   const nodes = cluster.url.replace('redis+cluster://', '').split(',')
@@ -142,18 +142,30 @@ test('warns of each node of a Cluster, and measures its memory', async () => {
   const warnings = warningsOf(cluster.url)
   const warning = expect.stringMatching(`${forgetful} .*appendonly`)
   await expect.poll(warnings).toEqual([warning])
-  const store = connectRedis(cluster.url, log)
+  const store = connectRedis(cluster.url, log) as Cluster
   onTestFinished(() => store.disconnect())
   await once(store, 'ready')
   const metrics = createMetrics(() => ({ redis: store.status === 'ready' }))
-  await new RedisWatch({ redis: store, writes: new Writes(), metrics, log }).round()
+  const watch = new RedisWatch({ redis: store, writes: new Writes(), metrics, log })
+  await watch.round()
   const seen = await metrics.registry.metrics()
   for (const node of nodes) {
     expect(seen).toMatch(new RegExp(`^redis_memory_used_bytes\\{node="${node}"\\} [1-9]\\d{5,}$`, 'm'))
     expect(seen).toContain(`redis_memory_max_bytes{node="${node}"} 0`)
   }
   expect(seen).toContain('store_up{store="redis"} 1')
-  const parts = store instanceof Cluster ? store.nodes() : []
+  // Its replica takes over from a master that stays: a key of that third is written there.
+  const port = Number(/:(\d+)@\S* (?:\w+,)?slave/.exec(String(await store.cluster('NODES')))?.[1])
+  const replica = new Redis({ port, host: LOOPBACK })
+  onTestFinished(() => replica.disconnect())
+  await replica.cluster('FAILOVER')
+  const follows = async () => {
+    await Promise.allSettled([store.set('bar', 1), watch.round()])
+    return store.nodes('master').some(({ options }) => options.port === port)
+  }
+  await expect.poll(follows).toBe(true)
+  await expect.poll(() => store.set('bar', 1).catch(String)).toBe('OK')
+  const parts = store.nodes()
   await cluster.stop()
   await expect.poll(() => metrics.registry.metrics()).toContain('store_up{store="redis"} 0')
   // The client sends it by itself, and its failure is nobody's: the command behind it fails too.
