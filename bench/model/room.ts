@@ -1,7 +1,7 @@
 /** The coordinator of the model, with the real controller. */
 import { Grants, type Lease, type UnusedRange } from '../../edge/queue/numbers/lease.ts'
 import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
-import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/pace/memory.ts'
+import { EMPTY_MEMORY, type Memory, observe, ranMs } from '../../edge/queue/pace/memory.ts'
 import { announce, inEffect, latest, nextFromMs, type Timeline } from '../../edge/queue/timeline.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
@@ -82,7 +82,9 @@ export class Room {
     const arrived_lately = this.#shop.lately.splice(0)
     const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), arrived_lately }
     const before = inEffect(this.timeline, nowMs)
-    this.#memory = observe(this.#memory, { nowMs, state, schedule: before, highestNumber: this.highest }, SETTINGS)
+    const ran = ranMs(this.timeline, this.#memory.polled_at_ms, nowMs)
+    const seen = { nowMs, state, schedule: before, highestNumber: this.highest, ranMs: ran }
+    this.#memory = observe(this.#memory, seen, SETTINGS)
     const previous = latest(this.timeline)
     const fromMs = nextFromMs(previous, state.phase, nowMs)
     const schedule = nextSchedule(

@@ -9,7 +9,7 @@ import { OPEN_TO_ALL, product } from '../testing/simulation.ts'
 import { call, TestSale, withShards } from '../testing/visitors.ts'
 import { objectOf, RESPONSE_MS, type SnapshotRequest } from './rpc.ts'
 import { storeSnapshot } from './sale-cache.ts'
-import { FRESH_MS, type SaleSnapshot } from './timeline.ts'
+import { ANNOUNCE_MS, FRESH_MS, type SaleSnapshot } from './timeline.ts'
 
 /** Settings of an isolate whose shards respond by `look`, with a count of the calls. */
 function counted(poll: (request: SnapshotRequest) => Promise<unknown>): { env: Env; calls: () => number } {
@@ -125,6 +125,27 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
     expect(await policyNow()).toEqual(policy)
     await sale.schedule()
   }
+})
+
+it('is where the waiting room is, though its own poll is answered late and after a fresh copy', async () => {
+  const sale = await new TestSale().publish()
+  const response = await sale.room.refresh(sale.name)
+  if (!response.known) throw new Error('the sale is not known')
+  const snapshot = response.snapshot as SaleSnapshot
+  stopClock()
+  const nowMs = Date.now() + 1_000
+  vi.setSystemTime(nowMs)
+  storeSnapshot(sale.name, { ...snapshot, age_ms: 0, at_ms: nowMs }, nowMs)
+  storeSnapshot(sale.name, { ...snapshot, age_ms: 0, at_ms: nowMs }, nowMs - 7_500)
+  expect((await sale.schedule()).server_time_ms).toBe(nowMs)
+  // An isolate whose clock is ahead knows no more than others: it does not go beyond what is announced.
+  vi.setSystemTime(nowMs + ANNOUNCE_MS + 50)
+  const silent = withShards(() => ({ poll: () => new Promise<never>(() => {}) }))
+  const { server_time_ms } = await (await call(`/sales/${sale.name}/schedule`, {}, silent)).json<Schedule>()
+  expect(server_time_ms).toBe(nowMs + ANNOUNCE_MS)
+  // A clock that is put back moves nobody back.
+  vi.setSystemTime(nowMs + 300)
+  expect((await sale.schedule()).server_time_ms).toBeGreaterThanOrEqual(server_time_ms)
 })
 
 it('keeps its copy when an older response comes after it', async () => {

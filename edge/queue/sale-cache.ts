@@ -10,10 +10,10 @@ import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { isAhead, SharedWork } from '../waiting.ts'
 import { CountSum } from './counts.ts'
+import { ageMs, hear, type Known, momentAt, roomMs } from './room-clock.ts'
 import { anyMirrorOf, type QueueContext, type SnapshotRequest, withRetries } from './rpc.ts'
 import {
   ANNOUNCE_MS,
-  CLOCK_TOLERANCE_MS,
   FRESH_MS,
   inEffect,
   latest,
@@ -69,10 +69,8 @@ interface CachedQueue {
 interface Copy {
   readonly snapshot: SaleSnapshot
   readonly policy: Policy
-  /** When the waiting room made the snapshot, on this machine's clock. */
-  readonly asOfMs: number
-  /** What to add to this machine's clock to get the waiting room's. */
-  readonly clockMs: number
+  /** What is known of the waiting room's clock. */
+  readonly known: Known
 }
 
 /** Those with a copy. */
@@ -158,7 +156,7 @@ function keepFresh(queue: CachedQueue, context: QueueContext, nowMs: number, loo
   const usable = queue.copy && isUsable(queue, queue.copy, nowMs) ? queue.copy : null
   if (usable && isSettled(usable, nowMs)) {
     if (!isListening(queue, nowMs)) context.ctx.waitUntil(listen(queue, usable, context, nowMs))
-  } else if (!usable || nowMs - usable.asOfMs > FRESH_MS) context.ctx.waitUntil(refresh(queue, context, nowMs))
+  } else if (!usable || ageMs(usable.known, nowMs) > FRESH_MS) context.ctx.waitUntil(refresh(queue, context, nowMs))
   return true
 }
 
@@ -178,8 +176,8 @@ function hasAnswer(queue: CachedQueue, nowMs: number): boolean {
 
 /** A copy in a final phase is usable for as long as somebody waits for the end of that phase. */
 function isUsable(queue: CachedQueue, copy: Copy, nowMs: number): boolean {
-  const ageMs = nowMs - copy.asOfMs
-  if (ageMs >= 0 && ageMs <= USABLE_MS) return true
+  const age = ageMs(copy.known, nowMs)
+  if (age >= 0 && age <= USABLE_MS) return true
   return isSettled(copy, nowMs) && isListening(queue, nowMs)
 }
 
@@ -187,8 +185,8 @@ const isListening = ({ listeningUntilMs }: CachedQueue, nowMs: number) =>
   isAhead(listeningUntilMs, nowMs, LISTEN_LOST_MS)
 
 /** True in a final phase, with nothing else announced. */
-function isSettled({ snapshot: { timeline }, clockMs }: Copy, nowMs: number): boolean {
-  return isFinal(inEffect(timeline, nowMs + clockMs).phase) && isFinal(latest(timeline).schedule.phase)
+function isSettled({ snapshot: { timeline }, known }: Copy, nowMs: number): boolean {
+  return isFinal(inEffect(timeline, roomMs(known, nowMs)).phase) && isFinal(latest(timeline).schedule.phase)
 }
 
 /**
@@ -225,10 +223,8 @@ async function listen(queue: CachedQueue, { snapshot }: Copy, context: QueueCont
   // A retry waits for what is left of the time.
   const waiting = () => ({ newer_than, wait_ms: Math.max(0, fromMs + LISTEN_MS - Date.now()) })
   const response = await poll(queue, context, waiting, LISTEN_LOST_MS)
-  const nowMs = Date.now()
   queue.listeningUntilMs = 0
-  // How long the response took is unknown; taken for so old, it is soon refreshed.
-  if (response?.known) store(queue, response.snapshot, nowMs - FRESH_MS)
+  if (response?.known) store(queue, response.snapshot, fromMs)
   else backOff(queue)
 }
 
@@ -260,25 +256,20 @@ function poll(
 }
 
 /** Stores a snapshot of a queue, which the waiting room has sent without being asked. */
-export function storeSnapshot(queue: string, snapshot: SaleSnapshot, requestedAtMs: number): void {
+export function storeSnapshot(queue: string, snapshot: SaleSnapshot, sentMs: number): void {
   const cached = queueOf(queue)
-  if (store(cached, snapshot, requestedAtMs)) cached.refreshing?.end()
+  if (store(cached, snapshot, sentMs)) cached.refreshing?.end()
 }
 
-/** Stores a snapshot requested at `requestedAtMs`; false if a newer one is at hand: responses can overtake each other. */
-function store(queue: CachedQueue, snapshot: SaleSnapshot, requestedAtMs: number): boolean {
+/** Stores a snapshot requested at `sentMs`; false if a newer one is at hand: responses can overtake each other. */
+function store(queue: CachedQueue, snapshot: SaleSnapshot, sentMs: number): boolean {
   const { copy } = queue
+  const { version } = latest(snapshot.timeline).schedule
+  const known = hear(copy?.known ?? null, { version, ...snapshot }, { sentMs, heardMs: Date.now() })
   // Left out where this isolate has it.
   const policy = snapshot.policy ?? copy?.policy
-  const isStale =
-    copy !== null && latest(snapshot.timeline).schedule.version < latest(copy.snapshot.timeline).schedule.version
-  if (isStale || !policy) return false
-  const asOfMs = requestedAtMs - snapshot.age_ms
-  const differenceMs = snapshot.at_ms - asOfMs
-  const clockMs = Math.abs(differenceMs) > CLOCK_TOLERANCE_MS ? differenceMs : 0
-  // A slow response must not make the copy older; a clock put back may.
-  const isYounger = !copy || asOfMs > copy.asOfMs || copy.asOfMs > Date.now()
-  queue.copy = { snapshot, policy, asOfMs: isYounger ? asOfMs : copy.asOfMs, clockMs }
+  if (known === copy?.known || !policy) return false
+  queue.copy = { snapshot, policy, known }
   queues.set(queue.name, queue)
   return true
 }
@@ -311,16 +302,15 @@ function viewAt(
   nowMs: number,
   context: QueueContext,
 ): SaleNow {
-  const { snapshot, policy, asOfMs, clockMs } = copy
-  const certainUntilMs = isSettled(copy, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
-  // This clock was put back since the copy came: until the next one, nobody moves back with it.
-  const isPutBack = nowMs < asOfMs
-  const certainMs = isPutBack ? Math.max(asOfMs + clockMs, queue.servedMs) : Math.min(nowMs, certainUntilMs) + clockMs
-  queue.servedMs = certainMs
+  const { snapshot, policy, known } = copy
+  const roomNowMs = roomMs(known, nowMs)
+  const settled = isSettled(copy, nowMs)
+  const certainMs = settled ? roomNowMs : momentAt(known, nowMs, queue.servedMs)
+  if (!settled) queue.servedMs = certainMs
   const current = inEffect(snapshot.timeline, certainMs)
-  const isPaused = nowMs - certainUntilMs > PAUSED_AFTER_MS
+  const isPaused = !settled && ageMs(known, nowMs) - ANNOUNCE_MS > PAUSED_AFTER_MS
   const schedule = isPaused ? pausedAt(current, certainMs) : current
-  const atMs = isPaused ? nowMs + clockMs : certainMs
+  const atMs = isPaused ? roomNowMs : certainMs
   return {
     sale,
     line,
@@ -330,7 +320,7 @@ function viewAt(
     policy,
     ticketShards: shardsOf(queue, context),
     atMs,
-    stockAtMs: isSettled(copy, nowMs) ? atMs : Math.min(atMs, snapshot.read_at_ms ?? snapshot.at_ms),
+    stockAtMs: settled ? atMs : Math.min(atMs, snapshot.read_at_ms ?? snapshot.at_ms),
     place: (number) => placeOf(schedule, number, atMs, queue.drawn),
   }
 }

@@ -40,13 +40,16 @@ function stateAt(nowMs: number, origin: 'ok' | 'slow' = 'ok') {
 
 const isNew = false
 
+/** A request that takes no time. */
+const at = (ms: number) => ({ sentMs: ms, heardMs: ms })
+
 /** The record at a moment, after a refresh every second from a minute before the opening. */
 function recordAt(untilMs: number, config = CONFIG, origin: 'ok' | 'slow' = 'ok'): SaleRecord {
   const firstMs = OPENS_AT_MS - 60_000
-  let sale = newRecord(stateAt(firstMs), { seed: SEED, beaconAnnounced: true }, firstMs, firstMs)
+  let sale = newRecord(stateAt(firstMs), { seed: SEED, beaconAnnounced: true }, at(firstMs))
   for (let nowMs = firstMs; nowMs <= untilMs; nowMs += 1_000) {
     const refresh = { state: stateAt(nowMs, origin), nowMs, highestNumber: PEOPLE }
-    sale = closedIfDue(withState(sale, refresh.state, nowMs), PEOPLE, nowMs)
+    sale = closedIfDue(withState(sale, refresh.state, at(nowMs)), PEOPLE, nowMs)
     sale = withNextSchedule(withRefresh(sale, refresh, config), { ...refresh, isNew }, config)
   }
   return sale
@@ -113,21 +116,21 @@ it.each(['sold_out', 'ended'] as const)('reports nobody waiting once the sale is
 
 it('keeps the number of visitors who wait for stock while the origin cannot count them', () => {
   const sale = recordAt(OPENS_AT_MS)
-  const waiting = withState(sale, { ...stateAt(OPENS_AT_MS), waiting_for_stock: 7 }, OPENS_AT_MS)
+  const waiting = withState(sale, { ...stateAt(OPENS_AT_MS), waiting_for_stock: 7 }, at(OPENS_AT_MS))
   const uncounted = { ...stateAt(OPENS_AT_MS), counted: false, waiting_for_stock: 0 }
-  expect(withState(waiting, uncounted, OPENS_AT_MS).state.waiting_for_stock).toBe(7)
-  expect(withState(waiting, { ...uncounted, counted: true }, OPENS_AT_MS).state.waiting_for_stock).toBe(0)
+  expect(withState(waiting, uncounted, at(OPENS_AT_MS)).state.waiting_for_stock).toBe(7)
+  expect(withState(waiting, { ...uncounted, counted: true }, at(OPENS_AT_MS)).state.waiting_for_stock).toBe(0)
 })
 
 it('ignores an origin that is cut off from the ledger, as long as another one is not', () => {
   const [pausedAtMs, later] = [OPENS_AT_MS + 10_000, OPENS_AT_MS + 20_000]
   const open = stateAt(later)
-  const paused = withState(recordAt(OPENS_AT_MS), { ...open, phase: 'paused' }, pausedAtMs)
+  const paused = withState(recordAt(OPENS_AT_MS), { ...open, phase: 'paused' }, at(pausedAtMs))
   const phaseOf = (readAtMs: number, atMs: number) =>
-    withState(paused, { ...open, read_ago_ms: atMs - readAtMs }, atMs).state.phase
+    withState(paused, { ...open, read_ago_ms: atMs - readAtMs }, at(atMs)).state.phase
   expect([phaseOf(pausedAtMs - 5_000, later), phaseOf(later - 250, later)]).toEqual(['paused', 'open'])
   // All cut off: the last reading again, and what the time makes of it.
-  expect(phaseOf(pausedAtMs - 250, later)).toBe('open')
+  expect(phaseOf(pausedAtMs, later)).toBe('open')
   // After the clock was put back, the known reading seems to be in the future.
   expect(phaseOf(pausedAtMs - 10_000, pausedAtMs - 10_000)).toBe('open')
 })
@@ -136,14 +139,63 @@ it('keeps its moments when a refresh is slow, and when they have passed', () => 
   const ending = (nowMs: number, endsAtMs: number) => ({ ...stateAt(nowMs), ends_in_ms: endsAtMs - nowMs })
   const endsAtMs = OPENS_AT_MS + 600_000
   const later = OPENS_AT_MS + 10_000
-  const sale = withState(recordAt(OPENS_AT_MS), ending(later, endsAtMs), later)
+  const sale = withState(recordAt(OPENS_AT_MS), ending(later, endsAtMs), at(later))
   expect(sale).toMatchObject({ opensAtMs: OPENS_AT_MS, endsAtMs })
   // The response took half a second: all moments seem to be as much later.
   const { preQueueOpensAtMs, opensAtMs } = sale
-  const slow = withState(sale, ending(later, endsAtMs), later + 500)
+  const slow = withState(sale, ending(later, endsAtMs), { sentMs: later, heardMs: later + 500 })
   expect(slow).toMatchObject({ preQueueOpensAtMs, opensAtMs, endsAtMs })
-  expect(withState(sale, ending(later, endsAtMs + 60_000), later).endsAtMs).toBe(endsAtMs + 60_000)
-  expect(withState(sale, { ...ending(later, 0), ends_in_ms: null }, later).endsAtMs).toBeNull()
+  expect(withState(sale, ending(later, endsAtMs + 60_000), at(later)).endsAtMs).toBe(endsAtMs + 60_000)
+  expect(withState(sale, { ...ending(later, 0), ends_in_ms: null }, at(later)).endsAtMs).toBeNull()
+})
+
+it('closes the lobby no earlier than the sale opens, though the last look before it is slow one way', () => {
+  for (const [thereMs, backMs] of [
+    [558, 6],
+    [6, 558],
+  ] as const) {
+    const sentMs = OPENS_AT_MS - 700
+    const look = { sentMs, heardMs: sentMs + thereMs + backMs }
+    const draw = { seed: SEED, beaconAnnounced: false }
+    const known = recordAt(OPENS_AT_MS - 1_000)
+    for (const sale of [
+      newRecord(stateAt(sentMs + thereMs), draw, look),
+      withState(known, stateAt(sentMs + thereMs), look),
+    ]) {
+      expect(closedIfDue(sale, PEOPLE, OPENS_AT_MS - 1).closed).toBeNull()
+      expect(closedIfDue(sale, PEOPLE, OPENS_AT_MS + backMs).closed).not.toBeNull()
+    }
+    // A quick answer before it is better known.
+    expect(withState(known, stateAt(sentMs + thereMs), look).opensAtMs).toBe(OPENS_AT_MS)
+  }
+})
+
+it('learns nothing of a reading that it refuses, but that the origin is reached', () => {
+  const later = LATER_MS + 1_000
+  const sale = recordAt(LATER_MS)
+  const old = { ...stateAt(later), products: [], read_ago_ms: 5_000, arrivals: 7 }
+  expect(withState(sale, old, at(later))).toBe(sale)
+  const refresh = { state: null, nowMs: later, highestNumber: PEOPLE }
+  const { memory } = withRefresh(sale, { ...refresh, isRefused: true }, CONFIG)
+  expect(memory).toEqual({ ...withRefresh(sale, refresh, CONFIG).memory, reached_at_ms: later })
+})
+
+it('runs the claim windows of those called for as long as the line was open, also where a pause ended between two refreshes', () => {
+  const pausedAt = (sale: SaleRecord, from_ms: number): SaleRecord => {
+    const { schedule } = latest(sale.timeline)
+    return {
+      ...sale,
+      timeline: [
+        { from_ms: 0, schedule: { ...schedule, phase: 'paused' } },
+        { from_ms, schedule },
+      ],
+    }
+  }
+  const before = recordAt(LATER_MS)
+  const nowMs = LATER_MS + 1_000
+  const refresh = { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }
+  const { memory } = withRefresh(pausedAt(before, nowMs - 100), refresh, CONFIG)
+  expect(memory.open_ms - before.memory.open_ms).toBe(100)
 })
 
 it('resumes without a jump after the edge was away, and keeps the claim time of those called', () => {

@@ -5,7 +5,7 @@ import { commitmentOf } from '../../shared/draw.ts'
 import { USUAL_MS } from '../../shared/next-read.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
-import { nextSchedule, onClockPutBack, shifted } from './pace/controller.ts'
+import { nextSchedule, shifted } from './pace/controller.ts'
 import {
   calledBeforeClaimWindow,
   calledBy,
@@ -13,30 +13,30 @@ import {
   type Memory,
   newMemory,
   observe,
+  ranMs,
   type Settings,
   showRatio,
   UNREACHED_MS,
 } from './pace/memory.ts'
 import { productsLeft } from './pace/outlook.ts'
+import { momentHere, type Trip } from './room-clock.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, nextFromMs, type SaleFacts, type Timeline } from './timeline.ts'
 
 /** A reader waits for a refresh if the last one is older: longer than a refresh takes, so only after a pause. */
 export const REFRESH_LATE_MS = 2_000
 /** How long the opening waits for the announced beacon before it goes without. */
 export const BEACON_WITHIN_MS = 30_000
-/** One moment, seen through different network delays, differs by less. */
+/** A quicker answer shows a moment earlier; a new schedule is not made for less .. */
 const STEADY_MS = 100
-/** The end is shown in minutes: a slow refresh must not make a new schedule of it. */
+/** .. or for less of the end, which is shown in minutes. */
 const STEADY_END_MS = 1_000
-/** One reading of the ledger, reported twice, differs by less: a refresh takes no longer. */
-const STEADY_READ_MS = 1_000
 /** After a refresh, readers are served for so long without another one. */
 const SERVED_FOR_MS = REFRESH_LATE_MS + ANNOUNCE_MS
 
 /** Stored by the waiting room, in these field names. */
 export interface SaleRecord {
   readonly state: SaleState
-  /** When an origin read the state from the ledger, on this clock. */
+  /** When an origin read the state from the ledger, on this clock, at the earliest. */
   readonly readAtMs: number
   readonly memory: Memory
   readonly timeline: Timeline
@@ -51,16 +51,16 @@ export interface SaleRecord {
   readonly closed: { readonly atMs: number; readonly size: number } | null
 }
 
-/** A new sale; `atMs` is when the origin responded, on this clock. */
+/** A new sale. */
 export function newRecord(
   state: SaleState,
   { seed, beaconAnnounced }: { seed: string; beaconAnnounced: boolean },
-  atMs: number,
-  nowMs: number,
+  trip: Trip,
 ): SaleRecord {
-  const opensAtMs = atMs + state.opens_in_ms
-  const preQueueOpensAtMs = atMs + state.pre_queue_opens_in_ms
-  const endsAtMs = state.ends_in_ms === null ? null : atMs + state.ends_in_ms
+  const { heardMs: nowMs } = trip
+  const opensAtMs = momentHere(null, state.opens_in_ms, trip, STEADY_MS)
+  const preQueueOpensAtMs = momentHere(null, state.pre_queue_opens_in_ms, trip, STEADY_MS)
+  const endsAtMs = state.ends_in_ms === null ? null : momentHere(null, state.ends_in_ms, trip, STEADY_END_MS)
   const schedule = {
     sale: state.sale,
     ...(state.line === PUBLIC_LINE ? {} : { line: state.line }),
@@ -91,7 +91,7 @@ export function newRecord(
   }
   return {
     state,
-    readAtMs: atMs - state.read_ago_ms,
+    readAtMs: trip.sentMs - state.read_ago_ms,
     memory: newMemory(state, nowMs),
     timeline: [{ from_ms: nowMs, schedule }],
     places: { joins: 0, crowded: 0 },
@@ -105,19 +105,14 @@ export function newRecord(
 }
 
 /**
- * With the origin's response; its relative moments become moments of this clock. One that has passed stays as it was, and
- * makes no new schedule. An origin that is cut off from the ledger does not overwrite what another has read since; if all
- * are cut off, it is the same reading again, and holds.
+ * With the origin's response; its relative moments become moments of this clock. An origin that is cut off from the ledger does not
+ * overwrite what another has read since: then it is the record itself. If all are cut off, it is the same reading again, and holds.
  */
-export function withState(sale: SaleRecord, state: SaleState, atMs: number): SaleRecord {
-  const readAtMs = atMs - state.read_ago_ms
+export function withState(sale: SaleRecord, state: SaleState, trip: Trip): SaleRecord {
+  const { sentMs, heardMs } = trip
   // A known reading from the future does not count: the clock was put back.
-  if (readAtMs < sale.readAtMs - STEADY_READ_MS && sale.readAtMs <= atMs) return sale
-  const steady = (knownMs: number | null, inMs: number, steadyMs: number) => {
-    const newMs = atMs + inMs
-    if (knownMs === null) return newMs
-    return Math.abs(newMs - knownMs) < steadyMs || Math.max(newMs, knownMs) <= atMs ? knownMs : newMs
-  }
+  const isOld = heardMs - state.read_ago_ms < sale.readAtMs && sale.readAtMs <= heardMs
+  if (isOld) return sale
   const known = sale.state.policy
   return {
     ...sale,
@@ -128,10 +123,10 @@ export function withState(sale: SaleRecord, state: SaleState, atMs: number): Sal
       // Not sent again to a caller that has it.
       policy: state.policy ?? known,
     },
-    readAtMs,
-    preQueueOpensAtMs: steady(sale.preQueueOpensAtMs, state.pre_queue_opens_in_ms, STEADY_MS),
-    opensAtMs: steady(sale.opensAtMs, state.opens_in_ms, STEADY_MS),
-    endsAtMs: state.ends_in_ms === null ? null : steady(sale.endsAtMs, state.ends_in_ms, STEADY_END_MS),
+    readAtMs: sentMs - state.read_ago_ms,
+    preQueueOpensAtMs: momentHere(sale.preQueueOpensAtMs, state.pre_queue_opens_in_ms, trip, STEADY_MS),
+    opensAtMs: momentHere(sale.opensAtMs, state.opens_in_ms, trip, STEADY_MS),
+    endsAtMs: state.ends_in_ms === null ? null : momentHere(sale.endsAtMs, state.ends_in_ms, trip, STEADY_END_MS),
   }
 }
 
@@ -147,30 +142,37 @@ export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: numb
   return { ...sale, closed: { atMs: nowMs, size: highestNumber } }
 }
 
+interface Refresh {
+  /** What the origin responded; null without a response, and where withState refused it. */
+  readonly state: SaleState | null
+  /** Whether it responded with a reading that was refused: the origin is reached, and nothing is learned. */
+  readonly isRefused?: boolean
+  readonly nowMs: number
+  readonly highestNumber: number
+}
+
 /**
  * With a refresh in its memory. When the clock was put back, or nobody refreshed for so long that no reader was served, the
  * line continues from the same point: that time does not count, also for those who were called before.
  */
-export function withRefresh(
-  sale: SaleRecord,
-  refresh: { state: SaleState | null; nowMs: number; highestNumber: number },
-  settings: Settings,
-): SaleRecord {
+export function withRefresh(sale: SaleRecord, { isRefused, ...refresh }: Refresh, settings: Settings): SaleRecord {
   const { nowMs } = refresh
   const { polled_at_ms, reached_at_ms } = sale.memory
   const { schedule: last } = latest(sale.timeline)
   const awayMs = Math.max(0, nowMs - polled_at_ms - SERVED_FOR_MS)
   const hasMoved = servingExactly(last, nowMs) > servingExactly(last, nowMs - awayMs)
-  const carried =
-    nowMs < polled_at_ms ? onClockPutBack(last, polled_at_ms, nowMs) : hasMoved ? shifted(last, awayMs) : null
+  // After a clock was put back the line continues from the furthest point that readers may have seen.
+  const byMs = nowMs < polled_at_ms ? nowMs - polled_at_ms - SERVED_FOR_MS : hasMoved ? awayMs : null
+  const carried = byMs === null ? null : shifted(last, byMs)
   const timeline: Timeline = carried ? [{ from_ms: nowMs, schedule: carried }] : sale.timeline
   const memory = {
     ...sale.memory,
     polled_at_ms: polled_at_ms + awayMs,
     reached_at_ms: reached_at_ms + awayMs,
   }
-  const schedule = inEffect(timeline, nowMs)
-  return { ...sale, timeline, memory: observe(memory, { ...refresh, schedule }, settings) }
+  const ran = ranMs(sale.timeline, polled_at_ms, nowMs - awayMs)
+  const next = observe(memory, { ...refresh, schedule: inEffect(timeline, nowMs), ranMs: ran }, settings)
+  return { ...sale, timeline, memory: isRefused ? { ...next, reached_at_ms: nowMs } : next }
 }
 
 /** With places that were taken. Earlier ones are forgotten in proportion, once there are more than may still come. */
@@ -200,7 +202,9 @@ export function withNextSchedule(
   const draw = drawOf(sale, nowMs, config.beaconUrl !== null)
   const schedule = nextSchedule({ ...sale, nowMs, fromMs, previous: previous.schedule, highestNumber, draw }, config)
   if (schedule === previous.schedule) return sale
-  return { ...sale, timeline: announce(sale.timeline, { from_ms: fromMs, schedule }, nowMs) }
+  // What held since the last refresh shows how long turns could be used (ranMs).
+  const sinceMs = Math.min(nowMs, sale.memory.polled_at_ms)
+  return { ...sale, timeline: announce(sale.timeline, { from_ms: fromMs, schedule }, sinceMs) }
 }
 
 /** The draw, once it may be published; once published, it stays. */

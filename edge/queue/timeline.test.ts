@@ -5,7 +5,7 @@ import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { LAPSE_MS } from './numbers/lease.ts'
 import { nextSchedule } from './pace/controller.ts'
-import { EMPTY_MEMORY, observe } from './pace/memory.ts'
+import { EMPTY_MEMORY, observe, ranMs } from './pace/memory.ts'
 import {
   ANNOUNCE_MS,
   announce,
@@ -43,7 +43,8 @@ it('lets no two isolates contradict each other, however old their copies', () =>
         nowMs += afterMs
         const state = { ...stateOf({ rate, maxInside: null }, { available }), phase }
         const previous = latest(timeline)
-        const seen = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD }
+        const ran = ranMs(timeline, memory.polled_at_ms, nowMs)
+        const seen = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD, ranMs: ran }
         memory = observe(memory, seen, SETTINGS)
         const fromMs = nextFromMs(previous, phase, nowMs)
         const moments = { nowMs, fromMs, preQueueOpensAtMs: 0, opensAtMs: 0, endsAtMs: null }

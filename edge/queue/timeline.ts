@@ -27,7 +27,7 @@ export const USABLE_MS = 450
 
 /** An unknown sale is requested again after so long, by an isolate and by the waiting room. */
 export const UNKNOWN_MS = 400
-/** A smaller difference between two machines' clocks is ignored, since both are set by the same means. */
+/** A clock that is put back by no more stands still instead; the line is made anew for one that is put back further. */
 export const CLOCK_TOLERANCE_MS = 1_000
 
 /** A schedule, and the moment from which it holds. */
@@ -78,9 +78,9 @@ export function nextFromMs({ from_ms, schedule }: Announcement, phase: Phase, no
   return Math.max(nowMs + (isStanding && isFinal(phase) ? 0 : ANNOUNCE_MS), from_ms)
 }
 
-/** Adds an announcement, and drops those that are superseded for good by `nowMs`. */
-export function announce(timeline: Timeline, next: Announcement, nowMs: number): Timeline {
-  const current = timeline.filter((_, i) => (timeline[i + 1]?.from_ms ?? Number.POSITIVE_INFINITY) > nowMs)
+/** Adds an announcement, and drops those that are superseded for good by `sinceMs`. */
+export function announce(timeline: Timeline, next: Announcement, sinceMs: number): Timeline {
+  const current = timeline.filter((_, i) => (timeline[i + 1]?.from_ms ?? Number.POSITIVE_INFINITY) > sinceMs)
   const [first, ...later] = [...current.filter((a) => a.from_ms < next.from_ms), next]
   return first ? [first, ...later] : [next]
 }

@@ -8,6 +8,7 @@ import { slowClock, stopClock } from '../testing/clocks.ts'
 import { requestsTo, stub } from '../testing/origin.ts'
 import { OPEN_TO_ALL, product } from '../testing/simulation.ts'
 import { call, TestSale, withShards } from '../testing/visitors.ts'
+import type { SaleRecord } from './sale-record.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -168,13 +169,13 @@ it('changes nothing when an alarm runs twice', async () => {
   expect(await serving()).toBe(before)
 })
 
-it('moves nobody back when the clock is put back by an hour or forward', async () => {
+it('moves nobody back when the clock is put back by little, by an hour, or forward', async () => {
   const { sale, serving } = await movingSale()
   let before = await serving()
   let offsetMs = 0
   const realNow = Date.now
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offsetMs)
-  for (const stepMs of [-3_600_000, 1_800_000]) {
+  for (const stepMs of [-200, -900, -3_600_000, 1_800_000]) {
     offsetMs += stepMs
     await sale.publish()
     const asked = await sale.asked()
@@ -186,6 +187,17 @@ it('moves nobody back when the clock is put back by an hour or forward', async (
     const later = await serving()
     expect(later).toBeGreaterThan(0)
   }
+})
+
+it('learns nothing of a reading that is older than the one it has', async () => {
+  const { sale } = await movingSale()
+  const sold = { products: [product(10_000, 0, 80)], arrivals: 80 }
+  await announced(sale, sold)
+  await announced(sale, { products: [product(10_080)], arrivals: 0, read_ago_ms: 60_000 })
+  await announced(sale, { ...sold, read_ago_ms: 0 })
+  const record = await runInDurableObject(sale.room, (_, state) => state.storage.kv.get<SaleRecord>('sale'))
+  expect(record?.memory).toMatchObject({ sold: 80, arrivals: 80 })
+  expect(record?.state.products).toEqual(sold.products)
 })
 
 it('shows a paused line, and a running clock, when the shards do not respond any more', async () => {

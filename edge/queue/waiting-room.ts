@@ -18,9 +18,10 @@ import { Waiting } from '../waiting.ts'
 import { CountSum } from './counts.ts'
 import { Grants, HUB_LEASE_MS, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './numbers/lease.ts'
 import { objectNames } from './numbers/tree.ts'
-import { type StateTimes, withTheWay } from './pace/congestion.ts'
+import { type StateTimes, timesAfter, withTheWay } from './pace/congestion.ts'
 import { REFRESH_EVERY_MS } from './pace/controller.ts'
 import { uncalled } from './pace/memory.ts'
+import { steadyMs } from './room-clock.ts'
 import {
   type LeaseRequest,
   type LeaseResponse,
@@ -87,6 +88,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** While the sale is not known: when it was last requested, and the result. */
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
   #refreshing: Promise<void> | null = null
+  /** The last moment that was read from the clock. */
+  #latestMs = 0
   #stateTimes: StateTimes = { lastMs: 0, beforeMs: 0, leastMs: Number.POSITIVE_INFINITY }
   /** What the origin does not know yet, and how many have joined, in all lines of the sale. */
   readonly #counts = new CountSum()
@@ -193,37 +196,37 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 
   async #refreshOnce(queue: string) {
-    const requestedAtMs = Date.now()
+    const sentMs = this.#now(this.#sale)
     const response = await this.#counts.send((counts) => this.#fetchState(queue, counts)).catch(unavailable)
-    const state = typeof response === 'object' ? this.#asSeenHere(response, requestedAtMs) : null
+    const trip = { sentMs, heardMs: this.#now(this.#sale) }
     const beacon = await this.#beaconIfDue()
+    const state = typeof response === 'object' ? response : null
     if (!this.#sale && !state) {
       this.#missed = { atMs: Date.now(), reason: response === 'unknown-sale' ? response : 'unavailable' }
       return
     }
-    const nowMs = this.#sale ? this.#now(this.#sale) : Date.now()
-    let sale = this.#sale
+    const nowMs = this.#now(this.#sale)
+    const before = this.#sale
+    let sale = before
+    let learned: SaleState | null = null
     if (state) {
-      const atMs = (requestedAtMs + nowMs) / 2
+      const stateTimes = timesAfter(this.#stateTimes, trip)
+      const answers_ms = withTheWay(state.answers_ms ?? 0, stateTimes, this.#config.answerTargetMs)
       const draw = { seed: freshSeed(), beaconAnnounced: this.#config.beaconUrl !== null }
-      sale = sale ? withState(sale, state, atMs) : newRecord(state, draw, atMs, nowMs)
+      learned = { ...state, answers_ms }
+      sale = before ? withState(before, learned, trip) : newRecord(learned, draw, trip)
+      if (sale === before) learned = null
+      else this.#stateTimes = stateTimes
     }
     if (!sale) return
     if (beacon) sale = { ...sale, beacon }
     sale = closedIfDue(sale, this.#highestNumber, nowMs)
-    sale = withRefresh(sale, { state, nowMs, highestNumber: this.#highestNumber }, this.#config)
+    const isRefused = state !== null && learned === null
+    sale = withRefresh(sale, { state: learned, isRefused, nowMs, highestNumber: this.#highestNumber }, this.#config)
     sale = this.#withNextSchedule(sale, nowMs)
     this.#store(sale)
     this.#storeCounts()
     await this.#setAlarm(sale, nowMs)
-  }
-
-  #asSeenHere(state: SaleState, requestedAtMs: number): SaleState {
-    // The clock may have been put back meanwhile, and the least is kept.
-    const tookMs = Math.max(0, Date.now() - requestedAtMs)
-    const { lastMs, leastMs } = this.#stateTimes
-    this.#stateTimes = { lastMs: tookMs, beforeMs: lastMs, leastMs: Math.min(leastMs, tookMs) }
-    return { ...state, answers_ms: withTheWay(state.answers_ms ?? 0, this.#stateTimes, this.#config.answerTargetMs) }
   }
 
   /** Fails where the origin has not answered. */
@@ -276,10 +279,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   // -- The record --------------------------------------------------------------------------------------------------
 
   /** Now, on a clock that does not run backwards by a little; `withRefresh` handles a great step back. */
-  #now(sale: SaleRecord): number {
-    const nowMs = Date.now()
-    const refreshedAtMs = sale.memory.polled_at_ms
-    return nowMs < refreshedAtMs && nowMs >= refreshedAtMs - CLOCK_TOLERANCE_MS ? refreshedAtMs : nowMs
+  #now(sale: SaleRecord | null): number {
+    // A new instance knows the last refresh alone.
+    const lastMs = Math.max(this.#latestMs, sale?.memory.polled_at_ms ?? 0)
+    this.#latestMs = steadyMs(lastMs, Date.now())
+    return this.#latestMs
   }
 
   #withNextSchedule(sale: SaleRecord, nowMs: number): SaleRecord {

@@ -8,8 +8,8 @@ import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
-import { nextSchedule, onClockPutBack } from '../queue/pace/controller.ts'
-import { EMPTY_MEMORY, type Memory, observe, type Settings } from '../queue/pace/memory.ts'
+import { nextSchedule, REFRESH_EVERY_MS, shifted } from '../queue/pace/controller.ts'
+import { EMPTY_MEMORY, type Memory, observe, ranMs, type Settings } from '../queue/pace/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../queue/timeline.ts'
 
 type Origin = 'ok' | 'slow' | 'gone' | 'uncounted'
@@ -170,12 +170,13 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
       const state = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20), answers_ms: slowestMs }
       if (origin !== 'gone') [lately, slowestMs] = [[], 0]
       if (clockMs < memory.polled_at_ms) {
-        const carried = onClockPutBack(latest(timeline).schedule, memory.polled_at_ms, clockMs)
+        const carried = shifted(latest(timeline).schedule, clockMs - memory.polled_at_ms - REFRESH_EVERY_MS)
         timeline = [{ from_ms: clockMs, schedule: carried }]
       }
       const schedule = inEffect(timeline, clockMs)
       const seen = origin === 'gone' ? null : state
-      memory = observe(memory, { nowMs: clockMs, state: seen, schedule, highestNumber }, settings)
+      const ran = ranMs(timeline, memory.polled_at_ms, clockMs)
+      memory = observe(memory, { nowMs: clockMs, state: seen, schedule, highestNumber, ranMs: ran }, settings)
       const fromMs = clockMs + ANNOUNCE_MS
       const next = nextSchedule(
         {

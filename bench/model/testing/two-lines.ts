@@ -3,7 +3,7 @@
  * origin's real division between them.
  */
 import { nextSchedule } from '../../../edge/queue/pace/controller.ts'
-import { comingIn, EMPTY_MEMORY, type Memory, observe } from '../../../edge/queue/pace/memory.ts'
+import { comingIn, EMPTY_MEMORY, type Memory, observe, ranMs } from '../../../edge/queue/pace/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../../edge/queue/timeline.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../../../edge/testing/simulation.ts'
 import { divide, type Notes } from '../../../origin/queue/lines.ts'
@@ -75,7 +75,8 @@ export function playLines({ seed, rate, stock, maxInside, seconds, crowd }: TwoL
         const counts = { available, held, sold: stock - available - held, arrivals: room.arrivals }
         const state = { ...stateOf(own, counts), share: available === 0 ? 0 : given.units / available }
         const schedule = inEffect(room.timeline, nowMs)
-        room.memory = observe(room.memory, { nowMs, state, schedule, highestNumber }, SETTINGS)
+        const ran = ranMs(room.timeline, room.memory.polled_at_ms, nowMs)
+        room.memory = observe(room.memory, { nowMs, state, schedule, highestNumber, ranMs: ran }, SETTINGS)
         const moment = { nowMs, fromMs: nowMs + ANNOUNCE_MS, preQueueOpensAtMs: 0, opensAtMs, endsAtMs: null }
         const previous = latest(room.timeline).schedule
         const draw = { size: 0, seed: '00', beacon: null }

@@ -4,6 +4,8 @@
  * doubles each second up to what went well before, and from there rises gently, the less the nearer answers are to slow.
  */
 
+import type { Trip } from '../room-clock.ts'
+
 /** Stored with the sale, in these field names. */
 export interface Pace {
   /** The share of the configured rate, above 0, at most 1. */
@@ -104,6 +106,12 @@ export interface StateTimes {
   readonly lastMs: number
   readonly beforeMs: number
   readonly leastMs: number
+}
+
+/** The times after another request. A clock that was put back meanwhile counts as no time at all. */
+export function timesAfter({ lastMs, leastMs }: StateTimes, { sentMs, heardMs }: Trip): StateTimes {
+  const tookMs = Math.max(0, heardMs - sentMs)
+  return { lastMs: tookMs, beforeMs: lastMs, leastMs: Math.min(leastMs, tookMs) }
 }
 
 /**

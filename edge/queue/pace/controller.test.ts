@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SaleState } from '../../../shared/api/internal.ts'
 import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../../testing/simulation.ts'
 import { nextSchedule } from './controller.ts'
-import { calledBeforeClaimWindow, EMPTY_MEMORY, newMemory, observe, uncalled } from './memory.ts'
+import { calledBeforeClaimWindow, EMPTY_MEMORY, newMemory, observe, ranMs, uncalled } from './memory.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, seed) => 3 * seed + 1)
 
@@ -55,7 +55,8 @@ function refreshed(rate: number, maxInside: number | null, ceiling: number, sett
     const state = stateOf({ rate, maxInside }, stock, origin)
     const nowMs = opensAtMs + second * 1000
     const now = { nowMs, state, highestNumber: 1e6 }
-    memory = observe(memory, { ...now, schedule: previous }, settings)
+    const ran = ranMs([{ from_ms: opensAtMs, schedule: previous }], memory.polled_at_ms, nowMs)
+    memory = observe(memory, { ...now, schedule: previous, ranMs: ran }, settings)
     const moments = { fromMs: nowMs, preQueueOpensAtMs: 0, opensAtMs, endsAtMs: null }
     return { memory, ...nextSchedule({ ...now, ...moments, previous, memory, draw: DRAW }, settings) }
   }
@@ -86,7 +87,7 @@ describe('the controller', () => {
       const showShare = 0.55 + (seed % 40) / 100
       const slowestArrivalMs = 500 + seed * 100
       const scenario = { ...plain, seed, showShare, rate: 200, seconds: 150, slowestArrivalMs }
-      for (const arrived of windows(played(scenario), 40, 'arrivals', 80_000)) {
+      for (const arrived of windows(played(scenario), 40, 'arrivals', 90_000)) {
         expect(Math.abs(arrived / 40 / 200 - 1), `seed ${seed}, share ${showShare}`).toBeLessThan(0.04)
       }
     }
@@ -162,7 +163,7 @@ describe('the controller', () => {
       }) as [SaleState, SaleState]
       let memory = newMemory(away, 1_000)
       for (const [i, state] of [away, away, back, back].entries()) {
-        const seen = { nowMs: 1_000 * (i + 1), state, schedule: beforeOpening(10), highestNumber: 1 }
+        const seen = { nowMs: 1_000 * (i + 1), state, schedule: beforeOpening(10), highestNumber: 1, ranMs: 0 }
         memory = observe(memory, seen, SETTINGS)
       }
       // Before the opening nobody can arrive: everything counts from then on.
@@ -183,7 +184,7 @@ describe('the controller', () => {
         for (const [i, units] of held.entries()) {
           const stock = { available: 100, held: units }
           const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'uncounted'), limit_per_visitor }
-          const look = { nowMs: 1_000 * i, state, schedule: beforeOpening(10), highestNumber: 1 }
+          const look = { nowMs: 1_000 * i, state, schedule: beforeOpening(10), highestNumber: 1, ranMs: 0 }
           memory = observe(memory, look, SETTINGS)
         }
         return memory.arrivals
@@ -349,6 +350,29 @@ describe('the controller', () => {
     expect(moments[100 * 20]?.schedule.missed_through).toBe(0)
     const last = moments[moments.length - 1]
     expect(last?.schedule.missed_through).toBeGreaterThan(0)
+  })
+
+  it('ends no turn before its time, however short, while the line changes its speed and stops', () => {
+    for (const seed of SEEDS.slice(0, 8)) {
+      const claimSeconds = 6 + seed / 4
+      const refreshEveryMs = (random: () => number) => 700 + 500 * random()
+      const origin = (second: number) => (second % 15 > 11 ? 'gone' : second % 8 > 6 ? 'slow' : 'ok')
+      const calledMs: number[] = []
+      let openMs = 0
+      // A cart that is given back calls several at once.
+      const bursts = { rate: 1_000, stock: 300, abandoned: 0.9, slowestArrivalMs: 500, slowestPaymentMs: 4_000 }
+      const scenario = { ...plain, ...bursts, seed, refreshEveryMs, origin }
+      for (const moment of play(scenario, { ...SETTINGS, claimSeconds })) {
+        const { schedule, serving } = moment
+        if (schedule.phase !== 'paused') openMs += 50
+        while (calledMs.length + 1 <= serving) calledMs.push(openMs)
+        // A tick may begin just before a call, and a pause within it.
+        const usableMs = openMs - (calledMs[schedule.missed_through - 1] ?? 0) + 100
+        if (schedule.missed_through > 0)
+          expect(usableMs, `seed ${seed} at ${moment.atMs}`).toBeGreaterThanOrEqual(claimSeconds * 1_000)
+      }
+      expect(openMs).toBeGreaterThan(30_000)
+    }
   })
 
   it('lets nobody miss a turn by a number that came back unused before they got it', () => {

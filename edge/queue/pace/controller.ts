@@ -166,11 +166,6 @@ function roomFor(called: number, state: SaleState, memory: Memory, settings: Set
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }
 
-/** The same schedule on a clock that was put back: it goes on from the furthest point it may have reached, never back. */
-export function onClockPutBack(schedule: Schedule, refreshedAtMs: number, nowMs: number): Schedule {
-  return shifted(schedule, nowMs - (refreshedAtMs + REFRESH_EVERY_MS))
-}
-
 /** The same schedule later by `byMs`: a time that does not count, after which the queue continues from the same point. */
 export function shifted(schedule: Schedule, byMs: number): Schedule {
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + byMs }

@@ -6,6 +6,7 @@ import type { SaleState } from '../../../shared/api/internal.ts'
 import { positionsOf } from '../../../shared/draw.ts'
 import { paidPerSecondAfter } from '../../../shared/next-read.ts'
 import { type Phase, type Schedule, servingExactly } from '../../../shared/schedule.ts'
+import type { Timeline } from '../timeline.ts'
 import { lateness, openingPace, type Pace, paceAfter } from './congestion.ts'
 
 export interface Settings {
@@ -124,6 +125,8 @@ interface Observation {
   readonly state: SaleState | null
   /** The schedule that holds now. */
   readonly schedule: Schedule
+  /** For how long turns could be used since the last refresh (ranMs). */
+  readonly ranMs: number
   /** The highest number given out, or leased to be given out. */
   readonly highestNumber: number
 }
@@ -131,7 +134,7 @@ interface Observation {
 export function observe(memory: Memory, seen: Observation, settings: Settings): Memory {
   const { nowMs, state, schedule } = seen
   const elapsedMs = Math.min(MAX_ELAPSED_MS, Math.max(0, nowMs - memory.polled_at_ms))
-  const open_ms = memory.open_ms + (RUNNING.includes(schedule.phase) ? elapsedMs : 0)
+  const open_ms = memory.open_ms + Math.min(MAX_ELAPSED_MS, seen.ranMs)
   const arrivals = memory.arrivals + (state ? newArrivals(memory, state) : 0)
   const called = calledBy(schedule, nowMs, seen.highestNumber)
   const isDrawn = schedule.draw_seed !== null
@@ -154,6 +157,15 @@ export function observe(memory: Memory, seen: Observation, settings: Settings): 
   }
 }
 
+/** How long turns could be used between two moments: a pause that began or ended in between counts in part. */
+export function ranMs(timeline: Timeline, fromMs: number, untilMs: number): number {
+  return timeline.reduce((sum, { from_ms, schedule }, i) => {
+    const beganMs = i === 0 ? fromMs : Math.max(fromMs, from_ms)
+    const endedMs = Math.min(untilMs, timeline[i + 1]?.from_ms ?? untilMs)
+    return RUNNING.includes(schedule.phase) ? sum + Math.max(0, endedMs - beganMs) : sum
+  }, 0)
+}
+
 /** Numbers from `first` on came back unused: the visitors who get them next have not been called, and have not missed a turn. */
 export function uncalled(memory: Memory, first: number): Memory {
   const samples = memory.samples.map((sample) => ({ ...sample, called: Math.min(sample.called, first - 1) }))
@@ -171,10 +183,16 @@ export function calledBy(schedule: Schedule, atMs: number, highestNumber: number
   return Math.min(Math.floor(servingExactly(schedule, atMs)), highestNumber)
 }
 
+/**
+ * The last sample before the claim window: those called by then may no longer claim their turn. Who was called between two samples, and when,
+ * is not known, and no turn may pass too early.
+ */
+const beforeClaimWindow = (memory: Memory, { claimSeconds }: Settings) =>
+  sampleUntil(memory, memory.open_ms - claimSeconds * 1000)
+
 /** How many were called so long ago that their turn may no longer be claimed. */
-export function calledBeforeClaimWindow(memory: Memory, { claimSeconds }: Settings): number {
-  return at(memory, memory.open_ms - claimSeconds * 1000, 'called')
-}
+export const calledBeforeClaimWindow = (memory: Memory, settings: Settings) =>
+  beforeClaimWindow(memory, settings).called
 
 export const unitsOf = ({ products }: SaleState, of: 'available' | 'held' | 'sold') =>
   products.reduce((units, product) => units + product[of], 0)
@@ -262,8 +280,9 @@ const isCounted = ({ uncounted_until_ms }: Memory, sinceMs: number) =>
 
 /** How many people were called and will still come, if this share of those called turns up in the end. */
 export function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
-  const calledInTime = Math.max(0, called - calledBeforeClaimWindow(memory, settings))
-  const arrivedInTime = memory.arrivals - at(memory, memory.open_ms - settings.claimSeconds * 1000, 'arrivals')
+  const before = beforeClaimWindow(memory, settings)
+  const calledInTime = Math.max(0, called - before.called)
+  const arrivedInTime = memory.arrivals - before.arrivals
   return Math.max(0, calledInTime * share - arrivedInTime)
 }
 
