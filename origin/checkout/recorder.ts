@@ -80,6 +80,9 @@ async function recordChosen(
   })
 }
 
+const areRecorded = (verdicts: readonly RecordVerdict[]) =>
+  verdicts.every(({ verdict }) => verdict === 'recorded' || verdict === 'replay')
+
 /** Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one instead. */
 export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteRefusals: boolean): Recorder {
   return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
@@ -91,7 +94,7 @@ export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteR
       const recordWith = (notes: boolean) => (sql: Queryable) => recordChosen(sql, sale, batch, notes, demand)
       // An order and its key are recorded once, so the second try finds what the first one has recorded. What it refuses it notes: a
       // first try that arrives later is refused as well, as its buyer was told.
-      const verdicts = await warm.use(recordWith(noteRefusals), recordWith(true))
+      const verdicts = await warm.use(recordWith(noteRefusals), { work: recordWith(true), isFinal: areRecorded })
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts

@@ -130,6 +130,16 @@ export class NotSent extends Error {
   }
 }
 
+/** A failure of work that was also sent on another connection, which has not said what became of it there. */
+export class Unheard extends Error {
+  override readonly name = 'Unheard'
+  readonly code: string | undefined
+  constructor(cause: Error & { code?: string }) {
+    super(cause.message, { cause })
+    this.code = cause.code
+  }
+}
+
 /** The result of a statement; fails with NotSent where that is certain. */
 export async function sent<T>(statement: PromiseLike<T>): Promise<T> {
   try {
@@ -143,6 +153,7 @@ export async function sent<T>(statement: PromiseLike<T>): Promise<T> {
 /** True if a failed statement may have taken effect: the connection broke. What Postgres itself rejects has not. */
 export function mayHaveCommitted(error: Error & { code?: string }): boolean {
   if (error instanceof NotSent) return false
+  if (error instanceof Unheard) return true
   return /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(error.code ?? '')
 }
 

@@ -3,7 +3,7 @@ import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { ledgerDatabase } from '../../test/lib/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
-import { connect, type Queryable, type Sql } from './connection.ts'
+import { connect, mayHaveCommitted, NotSent, type Queryable, type Sql } from './connection.ts'
 import { record } from './record.ts'
 import { WarmConnections } from './warm-connections.ts'
 
@@ -47,9 +47,22 @@ describe('a connection that the network has forgotten', () => {
     const forgetful = new WarmConnections(pool, () => connect(way.through(url), 1))
     const forgotten = await forgetful.use(processOf)
     way.vanish()
-    const doneBy = await forgetful.use(processOf, processOf)
+    const doneBy = await forgetful.use(processOf, { work: processOf, isFinal: () => true })
     expect(doneBy).not.toBe(forgotten)
     expect(await forgetful.use(processOf)).toBe(doneBy)
+    await forgetful.end()
+  })
+
+  test('may have done its work, where the other one fails', async () => {
+    const forgetful = new WarmConnections(pool, () => connect(way.through(url), 1))
+    await forgetful.use(processOf)
+    const failing = forgetful.use((sql) => sql`select pg_sleep(3)`, {
+      work: () => Promise.reject(new NotSent(new Error('refused'))),
+      isFinal: () => true,
+    })
+    const failure = await failing.catch((error: Error) => error)
+    expect(failure).toMatchObject({ message: 'refused' })
+    expect(mayHaveCommitted(failure as Error)).toBe(true)
     await forgetful.end()
   })
 

@@ -3,7 +3,7 @@
  * everything cached. The driver's own pool hands out the connection idle for longest, which made recording a tenth slower.
  */
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Sql } from './connection.ts'
+import { mayHaveCommitted, type Sql, Unheard } from './connection.ts'
 
 /** More concurrent statements use the driver's pool. */
 const MAX_CONNECTIONS = 4
@@ -11,6 +11,13 @@ const MAX_CONNECTIONS = 4
 const AGAIN_AFTER_MS = 1_000
 
 type Work<Result> = (sql: Sql) => Promise<Result>
+
+/** What is done where an answer is late. It must be right if the first work is done before it, after it or never. */
+interface Again<Result> {
+  readonly work: Work<Result>
+  /** Whether the second try can change nothing about an answer of the first. */
+  readonly isFinal: (result: Result) => boolean
+}
 
 export class WarmConnections {
   readonly #pool: Sql
@@ -25,17 +32,20 @@ export class WarmConnections {
   }
 
   /**
-   * Does the work on one connection, and, where it is late and `again` is given, `again` on another one. From then on the second answer
-   * alone counts, since the first work may be done before it, after it or never: `again` must be right in each case. A connection
-   * that is still silent when the second one has answered is closed.
+   * Does the work on one connection, and, where it is late and `again` is given, that on another one. From then on the first answer
+   * counts only if it is final; if not, the second one does, since the first work may be done before it, after it or never. A
+   * connection that is still silent when the other one has answered is closed. Fails with Unheard where the first work may be done all the same.
    */
-  async use<Result>(work: Work<Result>, again?: Work<Result>): Promise<Result> {
+  async use<Result>(work: Work<Result>, again?: Again<Result>): Promise<Result> {
     const sql = this.#take()
     const result = work(sql)
     let isSilent = true
+    let mayBeDone = true
     const heard = result.then(
       () => {},
-      () => {},
+      (error) => {
+        mayBeDone = mayHaveCommitted(error)
+      },
     )
     void heard.then(() => {
       isSilent = false
@@ -48,11 +58,18 @@ export class WarmConnections {
       () => true,
     )
     if (!isLate) return result
-    try {
-      return await this.use(again)
-    } finally {
-      if (isSilent && this.#all.delete(sql)) void sql.end({ timeout: 0 })
-    }
+    const second = this.use(again.work)
+      .catch((error) => {
+        throw mayBeDone ? new Unheard(error) : error
+      })
+      .finally(() => {
+        if (isSilent && this.#all.delete(sql)) void sql.end({ timeout: 0 })
+      })
+    const first = result.then(
+      (one) => (again.isFinal(one) ? one : second),
+      () => second,
+    )
+    return Promise.race([first, second])
   }
 
   /** The connection that was used last, or another one. */
