@@ -155,7 +155,7 @@ export class Intents {
     for (let at = 0; at < intents.length; at += REMOVE_CHUNK) {
       const chunk = intents.slice(at, at + REMOVE_CHUNK)
       const commands = this.#redis.multi()
-      for (const { order, stored } of chunk) commands.set(this.#noteKey(order), stored, 'PX', NOTE_MS)
+      for (const { order, stored } of chunk) commands.set(this.#noteKey(order), withoutContact(stored), 'PX', NOTE_MS)
       await commands.hdel(this.#unrecorded, ...chunk.map(({ order }) => order)).exec()
     }
   }
