@@ -17,8 +17,7 @@ const PARENT_CHECK_EVERY_MS = 1000
 /** The user requested something impossible. The message is one line for the terminal. */
 export class UsageError extends Error {}
 
-// -- Options
-// ---------------------------------------------------------------------------------------------------------
+// -- Options --------------------------------------------------------------------------------------------------------
 
 /** The names in a list that is separated by spaces. */
 type Words<S extends string> = S extends `${infer First} ${infer More}` ? First | Words<More> : S
@@ -77,8 +76,7 @@ export function writableFolder(path: string): void {
   }
 }
 
-// -- The terminal
-// ----------------------------------------------------------------------------------------------------
+// -- The terminal ---------------------------------------------------------------------------------------------------
 
 export const terminal = process.stdout.isTTY === true
 export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
@@ -121,8 +119,7 @@ export class ProgressLines {
   }
 }
 
-// -- From start to end
-// -----------------------------------------------------------------------------------------------
+// -- From start to end ----------------------------------------------------------------------------------------------
 
 export type Leave = (status: number, why?: string) => Promise<void>
 

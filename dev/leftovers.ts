@@ -21,8 +21,7 @@ const CHECK_EVERY_MS = 25
 const REMOVE_TRIES = 10
 const REMOVE_AGAIN_AFTER_MS = 25
 
-// -- Pid files
-// -------------------------------------------------------------------------------------------------------
+// -- Pid files ------------------------------------------------------------------------------------------------------
 
 /** The file records when the process started, so that a later process with the same number is not taken for it. */
 export function writePidFile(file: string, pid: number): void {
@@ -78,8 +77,7 @@ export function killGroup(pid: number): void {
   }
 }
 
-// -- Temporary files and folders
-// -------------------------------------------------------------------------------------
+// -- Temporary files and folders ------------------------------------------------------------------------------------
 
 interface Temporary {
   readonly path: string

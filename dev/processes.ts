@@ -25,8 +25,7 @@ const PROBE_EVERY_MS = 25
 const MAX_START_ATTEMPTS = 20
 const START_AGAIN_AFTER_MS = 250
 
-// -- One process
-// -----------------------------------------------------------------------------------------------------
+// -- One process ----------------------------------------------------------------------------------------------------
 
 export interface ChildOptions {
   /** The name for people: "Postgres", "the origin". */
@@ -181,8 +180,7 @@ function messageOf(line: string): string {
   return message === undefined ? line.trim() : String(JSON.parse(message))
 }
 
-// -- A server that can go away and come back
-// -------------------------------------------------------------------------
+// -- A server that can go away and come back ------------------------------------------------------------------------
 
 export interface ServerOptions {
   readonly url: string
@@ -264,8 +262,7 @@ export class Server {
   }
 }
 
-// -- Ports
-// -----------------------------------------------------------------------------------------------------------
+// -- Ports ----------------------------------------------------------------------------------------------------------
 
 /**
  * The ports are below the range from which the system assigns ports to connections, which might take one before its

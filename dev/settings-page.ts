@@ -1,5 +1,5 @@
 /**
- * Writes docs/settings.md from the schemas that parse the settings, so that the page is never behind the code:
+ * Writes docs/settings.md from the schemas that parse the settings, so that the page always matches the code:
  *
  *     npm run settings
  */

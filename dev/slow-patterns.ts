@@ -1,6 +1,6 @@
 /**
- * Finds the regular expressions that can take long over a short text, because they try it in more and more ways: in
- * whatever reads what callers send. `npm run check` runs it.
+ * Finds regular expressions that can take very long for a short text because of backtracking, in all code that reads
+ * input from callers. `npm run check` runs it:
  *
  *     node dev/slow-patterns.ts
  */

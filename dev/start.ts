@@ -81,8 +81,7 @@ function portOf(text: string, name: string): number {
   return port
 }
 
-// -- What to try
-// -----------------------------------------------------------------------------------------------------
+// -- What to try ----------------------------------------------------------------------------------------------------
 
 interface Shown extends Demos {
   readonly shop: DemoShop | undefined

@@ -1,10 +1,12 @@
 /**
- * What an order costs: its lines at their prices, less what promo codes take off, plus fees, shipping and tax. Pure
- * and exact, in minor units; the origin decides with it, and the pages show with it what the buyer will be asked for.
+ * Calculates the price of an order: the prices of its lines, minus what promo codes take off, plus fees, shipping
+ * and tax. Pure and exact, in minor units. The origin decides with it, and the pages show with it what the buyer
+ * will pay.
  *
- * One rule rounds: each percentage is taken once, of the sum that it is for, and halves round up. What it comes to is
- * spread over the lines by what they cost, so that ten seats cost what ten units do. Whatever is charged is a
- * multiple of what the currency's payments have, and a code leaves nothing to pay, or the least payment.
+ * There is one rule for rounding: each percentage is calculated once, from the sum to which it applies, and halves
+ * round up. The result is distributed over the lines in proportion to their price, so that ten seats cost the same
+ * as ten units. Every charge is a multiple of the currency's smallest payable amount, and a code leaves either
+ * nothing to pay or at least the minimum payment.
  */
 import type { Delivery, Fee, PromoCode } from './api/goods.ts'
 import type { Tax, Totals } from './api/public.ts'

@@ -1,17 +1,17 @@
 /**
- * The draw: visitors who came before the opening get an order that nobody could choose or foresee.
+ * The draw gives visitors who joined before the opening an order that nobody could choose or predict.
  *
- * Commit and reveal: before the sale the edge publishes SHA-256(seed); at the opening it closes the pre-queue at M
- * numbers and reveals the seed. From then on anyone can compute any position:
+ * It works by commit and reveal. Before the sale the edge publishes SHA-256(seed). At the opening it closes the
+ * pre-queue at M numbers and reveals the seed. From then on anyone can calculate any position:
  *
- *     key      = seed                       without an announced beacon (32 bytes)
- *              = SHA-256(seed || beacon)    with one
- *     position = 1 + permute(key, M, number - 1)       for 1 <= number <= M
- *     position = number                                for number > M
+ *   key      = seed                       without an announced beacon (32 bytes)
+ *            = SHA-256(seed || beacon)    with one
+ *   position = 1 + permute(key, M, number - 1)       for 1 <= number <= M
+ *   position = number                                for number > M
  *
  * `permute` is a balanced Feistel network over 2w bits with cycle walking (Black & Rogaway, "Ciphers with Arbitrary
- * Finite Domains", 2002): a bijection of {0 .. M-1} that needs no table, so that the Worker, the browser and an
- * auditor compute a position in microseconds.
+ * Finite Domains", 2002). It is a bijection of {0 .. M-1} that needs no table, so the Worker, the browser and an
+ * auditor calculate a position in microseconds.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'

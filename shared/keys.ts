@@ -8,8 +8,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url, type CryptoKey } from 'jose'
 import * as v from 'valibot'
 
-// -- Key sets
-// ---------------------------------------------------------------------------------------------------------
+// -- Key sets -------------------------------------------------------------------------------------------------------
 
 const MIN_SECRET_BYTES = 32
 const MAX_KEYS = 10
@@ -86,8 +85,7 @@ export function newKeySet(): SecretJwkSet {
   return { keys: [{ kty: 'oct', kid: random(8), k: random(MIN_SECRET_BYTES) }] }
 }
 
-// -- Imported keys
-// ----------------------------------------------------------------------------------------------------
+// -- Imported keys --------------------------------------------------------------------------------------------------
 
 export type Awaitable<T> = T | Promise<T>
 

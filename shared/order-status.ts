@@ -54,20 +54,23 @@ const settled: ReadonlySet<string> = /* @__PURE__ */ new Set<string>([
 ])
 
 /**
- * Why an order was cancelled, as its buyer sees it:
+ * The reasons of a cancellation, as the buyer sees them:
  *
- * given_back        by the buyer, before it was paid
- * declined          the provider declined the last payment that was allowed, or one after the hold
- * not_authenticated the buyer did not confirm the payment with their bank in time
- * payment_timeout   the provider did not respond in time
- * oversold          live orders exceeded the stock
- * blocked, by_shop by an operator
- * no_stock, limit, replay accepted while the ledger was away, which then found no unit left, the visitor's limit used
- * up,
- *                   or another order with the same key
- * seat_taken        the same, where another order has the seat
- * price_changed     the same, where its price changed meanwhile
- * too_many          too many of the visitor's earlier orders were cancelled or expired
+ * given_back         the buyer cancelled before paying
+ * declined           the provider declined the last payment that was allowed, or one after the hold
+ * not_authenticated  the buyer did not confirm the payment with their bank in time
+ * payment_timeout    the provider did not respond in time
+ * oversold           live orders exceeded the stock
+ * blocked, by_shop   an operator cancelled the order
+ * too_many           too many of the visitor's earlier orders were cancelled or expired
+ *
+ * The other reasons belong to orders that were accepted while the ledger was away, which then refused them:
+ *
+ * no_stock           no unit was left
+ * limit              the visitor's limit was used up
+ * replay             another order has the same key
+ * seat_taken         another order has the seat
+ * price_changed      the price changed meanwhile
  */
 export const CANCEL_REASONS = [
   'given_back',

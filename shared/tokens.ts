@@ -1,11 +1,11 @@
 /**
  * Every token of the system is signed and read here (JWT, RFC 7519, pinned as RFC 8725 advises):
  *
- *   queue      a place in line                          signed by the edge    read by the edge            aud "queue"
- *   admission the right to check out signed by the edge read by edge and origin aud "checkout"
- *   order      the right to see one order               signed by the origin  read by the origin          aud "order"
- *   handover a paid order, for its shop signed by the edge read by the shop aud "handover"
- *   invitation the right of some visitors to join signed by the origin read by the origin aud "invitation"
+ *   queue       a place in line                     signed by the edge    read by the edge             aud "queue"
+ *   admission   the right to check out              signed by the edge    read by edge and origin      aud "checkout"
+ *   order       the right to see one order          signed by the origin  read by the origin           aud "order"
+ *   handover    a paid order, for its shop          signed by the edge    read by the shop             aud "handover"
+ *   invitation  the right of visitors to join       signed by the origin  read by the origin           aud "invitation"
  *
  * A token's header names a key by its `kid` and must agree with that key's algorithm (keys.ts): it chooses nothing
  * else. Reading returns a value and never throws. The caller passes the time in milliseconds.
@@ -23,8 +23,7 @@ export const ADMISSION_TTL_SECONDS = 300
 export const ORDER_TOKEN_TTL_SECONDS = 24 * 3600
 export const HANDOVER_TTL_SECONDS = 3600
 
-// -- Kinds and claims
-// --------------------------------------------------------------------------------------------------
+// -- Kinds and claims -----------------------------------------------------------------------------------------------
 
 /**
  * The pattern excludes control characters and lone surrogates, because Postgres refuses them, and with them the whole
@@ -106,8 +105,7 @@ export const INVITATION: Kind<InvitationClaims> = {
   claims: InvitationClaims,
 }
 
-// -- Signing and reading
-// -----------------------------------------------------------------------------------------------
+// -- Signing and reading --------------------------------------------------------------------------------------------
 
 export type Verified<Claims> =
   | { readonly ok: true; readonly claims: Claims }

@@ -118,8 +118,7 @@ test('a signal during the start stops what has started', async () => {
   expect(await remains(ended)).toEqual([])
 })
 
-// -- Running it
-// ------------------------------------------------------------------------------------------------------
+// -- Running it -----------------------------------------------------------------------------------------------------
 
 type Running = ReturnType<typeof start>
 type Ended = Awaited<ReturnType<Running['finished']>>

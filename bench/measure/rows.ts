@@ -66,8 +66,7 @@ export function ahead(
   return { ...row(what, ours, theirs, aim, floor), measured: theirs }
 }
 
-// -- What was reached
-// --------------------------------------------------------------------------------------------------
+// -- What was reached -----------------------------------------------------------------------------------------------
 
 interface Kind {
   readonly isAtLeast?: true

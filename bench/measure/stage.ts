@@ -105,8 +105,7 @@ export const atOrigin = (
   right,
 })
 
-// -- Checkouts
-// ---------------------------------------------------------------------------------------------------------
+// -- Checkouts ------------------------------------------------------------------------------------------------------
 
 /** Makes more tokens than a closed loop of this many buyers can use up. */
 export const tokensFor = (
@@ -175,8 +174,7 @@ export async function durableCheckouts(
   return measured
 }
 
-// -- Servers to compare with
-// -------------------------------------------------------------------------------------------
+// -- Servers to compare with ----------------------------------------------------------------------------------------
 
 type Env = Readonly<Record<string, string>>
 

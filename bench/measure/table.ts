@@ -79,7 +79,7 @@ function cellsOf(row: Row): Cells {
   }
 }
 
-/** Every aim of the tables, with what was reached. */
+/** Prints every aim of the tables with its result. */
 export function printAims(tables: readonly Table[]): void {
   const aims = aimsOf(tables)
   if (aims.length === 0) return

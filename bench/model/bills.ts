@@ -98,8 +98,7 @@ function passingThrough(
   return ((requests + scheduleReads) / 1e6) * perMillion + (bytes / 1e9) * perGb
 }
 
-// -- Caches
-// ------------------------------------------------------------------------------------------------------------
+// -- Caches ---------------------------------------------------------------------------------------------------------
 
 /**
  * Workers Cache has an upper tier of a few data centres, which all others query before the Worker runs, once for all

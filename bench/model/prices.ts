@@ -1,8 +1,8 @@
 /**
- * What Cloudflare and a CDN before it charge for a sale (list prices in dollars, no allowances).
+ * The prices of Cloudflare, and of a CDN in front of it, for a sale (list prices in dollars, without allowances).
  *
  * Cloudflare (developers.cloudflare.com/workers/platform/pricing and /durable-objects/platform/pricing, 2026-11): a
- * request is billed whether Workers Cache serves it or the Worker runs; processor time only if it runs
+ * request is billed whether Workers Cache or the Worker serves it; processor time is billed only if the Worker runs
  * (/workers/cache, "Billing").
  */
 import { n } from '../lib/figures.ts'

@@ -150,8 +150,7 @@ export function table(caption: string, head: readonly string[], rows: readonly (
   return `<div class="scroll"><table><caption>${escaped(caption)}</caption><thead><tr>${columns}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`
 }
 
-// -- Pieces
-// ------------------------------------------------------------------------------------------------------------
+// -- Pieces ---------------------------------------------------------------------------------------------------------
 
 type Axes = ReturnType<typeof axesOf>
 

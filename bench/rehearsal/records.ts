@@ -274,8 +274,7 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
   }
 }
 
-// -- What the clients experienced
-// --------------------------------------------------------------------------------------
+// -- What the clients experienced -----------------------------------------------------------------------------------
 
 function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
   const at = (ms: number | null | undefined) => (ms ? schedule.serverMs(ms) : null)

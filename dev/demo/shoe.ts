@@ -41,8 +41,7 @@ export function drawShoe(view: ShoeView): Promise<Buffer> {
     .toBuffer()
 }
 
-// -- The scene
-// ---------------------------------------------------------------------------------------------------------
+// -- The scene ------------------------------------------------------------------------------------------------------
 
 function scene(seed: number, subject: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}">
@@ -105,8 +104,7 @@ const shadow = (x: number, y: number, rx: number, ry: number) =>
 const placed = (transform: string, what: string) => `<g transform="${transform}">${what}</g>`
 const at = (value: number) => String(Math.round(value * 100) / 100)
 
-// -- The shoe
-// ----------------------------------------------------------------------------------------------------------
+// -- The shoe -------------------------------------------------------------------------------------------------------
 
 const SOLE =
   'M196 668C186 712 192 756 226 766C300 776 420 770 540 770L900 772C968 772 1016 752 1022 712C1024 694 1016 682 ' +
@@ -190,8 +188,7 @@ function above(side: 1 | -1): string {
 </g></g>`
 }
 
-// -- Colours
-// -----------------------------------------------------------------------------------------------------------
+// -- Colours --------------------------------------------------------------------------------------------------------
 
 const gradient = (id: string, direction: string, ...stops: readonly (readonly [number, string, number?])[]) =>
   `<linearGradient id="${id}" ` +

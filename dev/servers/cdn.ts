@@ -1,7 +1,7 @@
 /**
- * A real HTTP cache before the edge on this machine: Varnish, from the machine or its package manager, for what
- * Cloudflare has before a Worker. Its rules are in cdn.vcl. It keeps what responses allow it to keep, and takes it
- * back by tag:
+ * A real HTTP cache in front of the edge on this machine, in the role of Cloudflare's cache in front of a Worker. It
+ * is Varnish, from the machine or its package manager, with the rules in cdn.vcl. It stores what responses allow,
+ * and purges it by tag:
  *
  *     PURGE / HTTP/1.1
  *     Authorization: Bearer SECRET

@@ -1,10 +1,10 @@
 /**
- * A stand-in for the shop that visitors sign in to, for this machine alone: a visitor who names an account is signed
- * in as it. It signs the sessions that the edge verifies, so that sales which require sign-in, and rules about
+ * A stand-in, only for this machine, for the shop at which visitors sign in: a visitor who names an account is
+ * signed in with it. It signs the sessions that the edge verifies, so that sales with sign-in, and rules about
  * claims, can be tried.
  *
- * The session is a cookie of this host, and browsers send a host's cookies to all of its ports: so it reaches the
- * edge. Neither the edge nor the origin knows of this server, so that no deployment can have it.
+ * The session is a cookie of this host. Browsers send a host's cookies to all of its ports, so the cookie reaches
+ * the edge. Neither the edge nor the origin knows this server, so no deployment can use it.
  */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { getRequestListener } from '@hono/node-server'
@@ -120,8 +120,7 @@ function backTo(address: string | undefined): URL | null {
   return url?.protocol === 'http:' && LOCAL.has(url.hostname) ? url : null
 }
 
-// -- The page
-// ----------------------------------------------------------------------------------------------------------
+// -- The page -------------------------------------------------------------------------------------------------------
 
 const OWN_STYLE = `
 label.field + label.field { margin-top: 0.75rem; }

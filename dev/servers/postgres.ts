@@ -93,8 +93,7 @@ function ignoreOtherServers(): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name]
 }
 
-// -- The account
-// -----------------------------------------------------------------------------------------------------
+// -- The account ----------------------------------------------------------------------------------------------------
 
 /**
  * The way to run a program without root: as another user, if necessary with the right to pass through closed folders.
@@ -140,8 +139,7 @@ async function accountFor(folder: string, binary: string): Promise<Account> {
   )
 }
 
-// -- The files
-// -------------------------------------------------------------------------------------------------------
+// -- The files ------------------------------------------------------------------------------------------------------
 
 interface Binaries {
   readonly postgres: string

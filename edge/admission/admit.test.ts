@@ -223,8 +223,7 @@ it('sends the origin what was counted of those who join, once', async () => {
   await expect.poll(sent).toEqual({ joins: 3, crowded: 0, solved: 1, refused: 3, proof: 1, met: 3, asked: 3 })
 })
 
-// -- Proofs
-// ------------------------------------------------------------------------------------------------------------
+// -- Proofs ---------------------------------------------------------------------------------------------------------
 
 const challengeFor = (sale: TestSale, headers = {}) => call(`/sales/${sale.name}/challenge`, { headers })
 async function difficultyFor(sale: TestSale, headers = {}) {

@@ -30,8 +30,7 @@ import { type Proof, readProof } from './proofs/proof-of-work.ts'
 import { passesTurnstile } from './proofs/turnstile.ts'
 import { type Applicant, type Decision, decide, isBlocked, isOpenToAll } from './rules.ts'
 
-// -- Newcomers
-// ---------------------------------------------------------------------------------------------------------
+// -- Newcomers ------------------------------------------------------------------------------------------------------
 
 /** A visitor who may join. */
 interface Admitted {
@@ -168,8 +167,7 @@ function refuseTurnstile({ sale }: SaleNow): never {
   return refuse('proof-required', { kind: 'turnstile', challenge: `/sales/${sale}`, detail })
 }
 
-// -- Proofs of work
-// ----------------------------------------------------------------------------------------------------
+// -- Proofs of work -------------------------------------------------------------------------------------------------
 
 const shares = new NetworkShares()
 /** The difficulty for visitors who need no proof, on a page that is the same for all and whose widget makes one. */
@@ -199,8 +197,7 @@ function leastDifficulty({ proof_of_work }: LineAccess, isRuled: boolean, { conf
   return Math.max(config.POW_DIFFICULTY, asked, isRuled ? USUAL_DIFFICULTY : 0)
 }
 
-// -- Holders of a place, an admission or an order
-// ------------------------------------------------------------------------
+// -- Holders of a place, an admission or an order -------------------------------------------------------------------
 
 /** Throws `refused` for a visitor who was blocked after they got their place. */
 export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {

@@ -107,8 +107,7 @@ export async function orderOf(sale: string, id: string, call: Call): Promise<Ord
   return order
 }
 
-// -- The list
-// ------------------------------------------------------------------------------------------------------------
+// -- The list -------------------------------------------------------------------------------------------------------
 
 /** The route `GET /sales/{sale}/orders`. */
 export async function ownOrders(sale: string, call: Call): Promise<Response> {

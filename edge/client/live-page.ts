@@ -62,8 +62,7 @@ const DAY_SECONDS = 86_400
 let order: Following | null = null
 let extras: typeof Extras | null = null
 
-// -- At every beat
-// -----------------------------------------------------------------------------------------------------
+// -- At every beat --------------------------------------------------------------------------------------------------
 
 let clockDifferenceMs = Date.now() - performance.now()
 
@@ -119,8 +118,7 @@ function showTime(time: HTMLTimeElement): void {
   else refreshWithin(0)
 }
 
-// -- Start
-// ---------------------------------------------------------------------------------------------------------------
+// -- Start ----------------------------------------------------------------------------------------------------------
 
 /** Sets up the content when it is new or was replaced. */
 function begin(): void {

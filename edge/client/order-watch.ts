@@ -83,8 +83,7 @@ export function followOrder(changed: (status: string) => void): Following | null
   }
 }
 
-// -- The way back
-// ------------------------------------------------------------------------------------------------------
+// -- The way back ---------------------------------------------------------------------------------------------------
 
 /** The browser's list of a sale's orders, each with the time at which its page was last seen, the latest last. */
 export const storageKeyOfOrders = (page: Page) => `order ${page.sale}`

@@ -62,8 +62,7 @@ export const madeAtMs = () => Number(byId('stage')?.dataset.nowMs)
 export const clock = new ServerClock()
 export const nowMs = () => clock.at(performance.now())
 
-// -- Requests
-// ------------------------------------------------------------------------------------------------------------
+// -- Requests -------------------------------------------------------------------------------------------------------
 
 /** During a turn, the page reads the remaining stock this often. */
 export const FETCH_AT_TURN_MS = 4_000
@@ -77,8 +76,7 @@ export const SLOW_TIMEOUT_MS = 60_000
 export const get = (path: string, init: RequestInit = {}, timeoutMs = TIMEOUT_MS) =>
   fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) })
 
-// -- Changing the page
-// ---------------------------------------------------------------------------------------------------
+// -- Changing the page ----------------------------------------------------------------------------------------------
 
 export const byId = (id: string) => document.getElementById(id)
 
@@ -134,8 +132,7 @@ export const showMoments = () =>
     write(time, moment(pageLanguage(), Date.parse(time.dateTime), undefined, style))
   })
 
-// -- Between pages
-// -------------------------------------------------------------------------------------------------------
+// -- Between pages --------------------------------------------------------------------------------------------------
 
 /** Reads a value from the browser's local storage; null if the browser has none. */
 export function stored(key: string): string | null {
@@ -155,8 +152,7 @@ export function store(key: string, value: string | null): void {
   }
 }
 
-// -- The visitor's own page
-// ----------------------------------------------------------------------------------------------
+// -- The visitor's own page -----------------------------------------------------------------------------------------
 
 export const salePath = () => page.home || `/sales/${page.sale}`
 export const linePath = () => `/sales/${page.sale}/line`

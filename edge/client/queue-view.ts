@@ -64,8 +64,7 @@ function showLanding({ phase }: Schedule): void {
   announce(lead?.textContent)
 }
 
-// -- The place
-// -----------------------------------------------------------------------------------------------------------
+// -- The place ------------------------------------------------------------------------------------------------------
 
 let announcedAtMs = Number.NEGATIVE_INFINITY
 

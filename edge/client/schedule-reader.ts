@@ -26,8 +26,8 @@ export const READ_MAX_MS = 60_000
 const READ_AT_LANDING_MS = 15_000
 /**
  * If there is no newer schedule for this long, the queue is shown as it was last known. It may have stopped since,
- * and would jump back. Visitors far back in the queue read less often, so for them the time is longer; otherwise half
- * a million would read twice as often.
+ * and would jump back. For visitors far back the shown queue stops between two reads, because otherwise half a million
+ * visitors would have to read twice as often.
  */
 const CERTAIN_MS = 10_000
 /** The end of a sale is read this long after it, up to twice that, when it is known everywhere. */

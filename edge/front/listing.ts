@@ -44,8 +44,7 @@ async function load(call: Call): Promise<Front> {
   return latest
 }
 
-// -- At a moment
-// ---------------------------------------------------------------------------------------------------------
+// -- At a moment ----------------------------------------------------------------------------------------------------
 
 export interface FrontSale extends ListedSale {
   readonly phase: Phase

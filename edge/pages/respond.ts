@@ -178,8 +178,7 @@ export function wordsOf({ WORDS }: Config, goods: GoodsDocument | null): Config[
   return known
 }
 
-// -- Problems
-// ----------------------------------------------------------------------------------------------------------
+// -- Problems -------------------------------------------------------------------------------------------------------
 
 /** Converts a problem to a page for clients that accept HTML. Any other response stays unchanged. */
 export function problemAsPage(response: Response, call: Call): Promise<Response> | Response {

@@ -154,8 +154,7 @@ function sellerLine({ state: { seller } }: SaleView): string | null {
   return seller ? [seller.name, ...(seller.address ?? '').split('\n')].filter((part) => part !== '').join(', ') : null
 }
 
-// -- The document
-// --------------------------------------------------------------------------------------------------------
+// -- The document ---------------------------------------------------------------------------------------------------
 
 interface Shell extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   /** True if the header shows the brand. */

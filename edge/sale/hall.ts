@@ -24,8 +24,7 @@ const headersFor = (sale: string, etag: string) => ({
   ...cacheHeaders(sale, CACHE_TTL.current),
 })
 
-// -- Sections
-// ----------------------------------------------------------------------------------------------------------
+// -- Sections -------------------------------------------------------------------------------------------------------
 
 const known = new WeakMap<SaleFacts, Written>()
 
@@ -63,8 +62,7 @@ async function writeSections(facts: SaleFacts): Promise<Written> {
   return written
 }
 
-// -- The chart
-// ---------------------------------------------------------------------------------------------------------
+// -- The chart ------------------------------------------------------------------------------------------------------
 
 /** Each chart has some megabytes. */
 const charts = new Copies<Version>({ max: 8, freshMs: 86_400_000, waitMs: 5_000 })
@@ -77,8 +75,7 @@ export async function chart(sale: string, call: Call): Promise<Response> {
   )
 }
 
-// -- The state of the seats
-// --------------------------------------------------------------------------------------------
+// -- The state of the seats -----------------------------------------------------------------------------------------
 
 /** The copy has all sections of a hall, so that one call a second serves them all. */
 interface HallCopy extends HallAvailability {
@@ -112,8 +109,7 @@ async function writeAvailability({ version, sections, written }: HallCopy, secti
   return made
 }
 
-// -- For those whose turn it is
-// ----------------------------------------------------------------------------------------
+// -- For those whose turn it is -------------------------------------------------------------------------------------
 
 /** The route `GET /sales/{sale}/sections/{section}/seats`. */
 export async function seatsPage(sale: string, section: string, call: Call): Promise<Response> {

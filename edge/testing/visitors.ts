@@ -227,7 +227,7 @@ async function read(sale: string): Promise<void> {
   await eventually(async () => (await callNow(`/sales/${sale}/schedule`)).status !== 503)
 }
 
-/** The same, whatever the Worker knows. */
+/** Calls the Worker without waiting until it knows the sale. */
 export function callNow(path: string, init: RequestInit = {}, settings: Env = edgeEnv, ctx: object = {}) {
   const request = new Request(`http://edge.test${path}`, { redirect: 'manual', ...init })
   return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, { ...context, ...ctx })

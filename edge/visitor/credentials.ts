@@ -40,8 +40,7 @@ function presented(name: string, call: Call): string | null {
   return (call.config.protect ? (stored ?? sent) : (sent ?? stored)) || null
 }
 
-// -- Places in line
-// ----------------------------------------------------------------------------------------------------
+// -- Places in line -------------------------------------------------------------------------------------------------
 
 /** A place is valid this long after the opening, or after the end if one is set. */
 const PLACE_TTL_SECONDS = 24 * 3600
@@ -117,8 +116,7 @@ function placeExpiry(schedule: Schedule, nowSeconds: number): number {
 export const deletePlaceCookie = (sale: string, call: Call) => deleteCookie(`queue-${sale}`, call)
 export const deleteAdmissionCookie = (sale: string, call: Call) => deleteCookie(`admission-${sale}`, call)
 
-// -- Admissions
-// --------------------------------------------------------------------------------------------------------
+// -- Admissions -----------------------------------------------------------------------------------------------------
 
 /** A client without an admission may try again after this time. */
 const RETRY_AFTER_SECONDS = 5
@@ -196,8 +194,7 @@ async function signAdmission(claims: AdmissionClaims, call: Call): Promise<Admis
   return { claims, token }
 }
 
-// -- Order tokens
-// ------------------------------------------------------------------------------------------------------
+// -- Order tokens ---------------------------------------------------------------------------------------------------
 
 /**
  * Reads the token for an order: the order's own token, or an admission, of that sale if it is known. Only the origin

@@ -99,8 +99,7 @@ async function readSession(call: Call): Promise<Session | null> {
 /** The ledger refuses other text, and with it a whole batch of orders. */
 const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() && !/\p{Cc}/u.test(sub)
 
-// -- The shop's keys
-// ---------------------------------------------------------------------------------------------------
+// -- The shop's keys ------------------------------------------------------------------------------------------------
 
 interface ShopKeys {
   readonly shop: Shop

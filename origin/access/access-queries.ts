@@ -119,8 +119,7 @@ const inAudit = ({ block_id, visitor, account, note }: Block) => ({
   note,
 })
 
-// -- Invitations: codes imported by an operator, or links that the origin has signed
-// ------------------------------------
+// -- Invitations: codes imported by an operator, or links that the origin has signed --------------------------------
 
 export interface Invitation {
   readonly code: string

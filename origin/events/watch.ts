@@ -1,9 +1,9 @@
-/** Watches the log of events: that it goes on after the ledger has moved, and that no reader stands. */
+/** Monitors the log of events: it must continue after the ledger has moved to another server, and every reader must advance. */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'
 
-/** A transaction that is older keeps all events behind it from their readers for longer than anyone expects. */
+/** An older transaction is logged, because no reader gets the events that were written after its start. */
 const LONG_SECONDS = 60
 
 interface EventWatchDeps {
@@ -28,8 +28,8 @@ export async function watchEvents({ sql, metrics, log }: EventWatchDeps): Promis
 }
 
 /**
- * The transaction that has been writing for longest, on the whole server: events that were written after its
- * beginning are read after its end. A user without pg_read_all_stats learns of others only that they are there.
+ * Finds the oldest writing transaction on the whole server, because events that were written after its start are read
+ * only after its end. Without pg_read_all_stats, a user sees only that other users' transactions exist.
  */
 async function oldestTransaction(sql: Sql) {
   const [row] = await sql<{ seconds: number; database: string | null; application: string | null; who: string }[]>`

@@ -43,11 +43,14 @@ export async function note(sql: Queryable, finding: FindingNote): Promise<void> 
       insert into findings (sale_id, product_id, kind, subject, units, detail)
       values (${sale}, ${product}, ${kind}, ${subject}, ${units}, ${json(detail)}::text::jsonb)
       on conflict (sale_id, product_id, kind, subject) where closed_at is null
-      do update set last_seen_at = clock_timestamp(), seen = findings.seen + 1, units = excluded.units, detail = excluded.detail
+      do update set last_seen_at = clock_timestamp(), seen = findings.seen + 1, units = excluded.units,
+        detail = excluded.detail
       returning *, xmax = 0 as opened)
     insert into events (type, sale_id, data)
-    select 'finding.opened', nullif(sale_id, ''), jsonb_build_object('finding', finding_id::text, 'sale', nullif(sale_id, ''),
-      'product_id', nullif(product_id, ''), 'kind', kind, 'subject', nullif(subject, ''), 'units', units, 'detail', detail)
+    select 'finding.opened', nullif(sale_id, ''),
+      jsonb_build_object('finding', finding_id::text, 'sale', nullif(sale_id, ''),
+      'product_id', nullif(product_id, ''), 'kind', kind, 'subject', nullif(subject, ''), 'units', units, 'detail',
+        detail)
     from noted where opened`
 }
 
@@ -96,7 +99,8 @@ export const openFindings = (sql: Sql, saleId: string, limit: number) => sql<Ope
 /** The number of open findings of each sale. */
 export async function countOpenFindings(sql: Sql): Promise<Record<string, number>> {
   const rows = await sql<{ sale_id: string; open: number }[]>`
-    select sale_id, count(*)::int as open from findings where closed_at is null and sale_id <> ${NO_SALE} group by sale_id`
+    select sale_id, count(*)::int as open from findings
+      where closed_at is null and sale_id <> ${NO_SALE} group by sale_id`
   return Object.fromEntries(rows.map(({ sale_id, open }) => [sale_id, open]))
 }
 

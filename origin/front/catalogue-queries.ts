@@ -31,7 +31,8 @@ export const readListed = (sql: Queryable, max: number) =>
   sql<ListedRow[]>`
     select s.sale_id, s.name, s.opens_at, coalesce(s.pre_queue_opens_at, s.created_at) as pre_queue_opens_at,
       coalesce(s.ended_at, s.ends_at) as ends_at, g.brand, g.venue, g.names, g.products as goods,
-      (select coalesce(json_agg(json_build_object('product_id', p.product_id, 'name', p.name, 'variant_of', p.variant_of,
+      (select coalesce(json_agg(json_build_object('product_id', p.product_id, 'name', p.name, 'variant_of',
+        p.variant_of,
           'unit_price_minor', p.unit_price_minor, 'currency', p.currency, 'is_section', p.section_type is not null)
           order by p.place, p.product_id), '[]')
         from products p where p.sale_id = s.sale_id and not p.is_promo_code) as products

@@ -66,7 +66,7 @@ export async function endPush(sql: Sql, saleId: string, endpoint: string): Promi
   })
 }
 
-/** Deletes asks with their messages. Returns how many. */
+/** Deletes requests with their messages, and returns their number. */
 export async function deleteAsks(tx: Queryable, asks: readonly { readonly ask_id: string }[]): Promise<number> {
   if (asks.length === 0) return 0
   const ids = asks.map(({ ask_id }) => ask_id)
@@ -96,8 +96,7 @@ export async function refuseMail(sql: Sql, id: string): Promise<boolean> {
   })
 }
 
-// -- Queueing
-// ------------------------------------------------------------------------------------------------------------
+// -- Queueing -------------------------------------------------------------------------------------------------------
 
 /** One statement queues at most this many mails. */
 const BATCH = 1_000

@@ -60,8 +60,7 @@ export function messageOf({ subject, text, html, stopUrl }: Written, { from, to,
   return { envelope, messageId, raw: Buffer.from(lines.join('\r\n')) }
 }
 
-// -- Headers
-// -----------------------------------------------------------------------------------------------------------
+// -- Headers --------------------------------------------------------------------------------------------------------
 
 interface Header {
   /** The line is encoded and folded. */

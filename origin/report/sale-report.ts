@@ -187,8 +187,7 @@ const refusalsOf = (counts: Figures) =>
     )
     .sort((a, b) => b.count - a.count)
 
-// -- Fairness
-// --------------------------------------------------------------------------------------------------------
+// -- Fairness -------------------------------------------------------------------------------------------------------
 
 function scheduleUrl(base: string | undefined, saleId: string, line: string): string | null {
   const query = line === PUBLIC_LINE ? '' : `?line=${line}`

@@ -46,8 +46,8 @@ export function supportRoutes({ sql, sales, searches }: SupportDeps) {
   return (
     new Hono()
       /**
-       * `q=` alone lists the newest orders. A changed order is found within about a second, and later during a rush:
-       * one second for every thousand changes.
+       * `q=` alone lists the newest orders. A changed order is found within about a second, and later during a rush
+       * of more than a thousand changes a second.
        */
       .get('/orders', query(SearchQuery), async (c) => {
         const { q, sale, product, status, limit, after } = c.req.valid('query')

@@ -18,8 +18,7 @@ export const MAX_DIFFICULTY = 10_000_000
 
 export const LineId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
 
-// -- Access
-// ------------------------------------------------------------------------------------------------------------
+// -- Access ---------------------------------------------------------------------------------------------------------
 
 /** The requirements that a visitor must meet before they get a place. */
 export const Access = exactly({
@@ -88,8 +87,7 @@ export function saleAndLineOf(queue: string): { sale: string; line: string } {
 /** The prefix of an account's visitor name, which no visitor identified by a cookie can have. */
 export const ACCOUNT_PREFIX = 'user:'
 
-// -- Rules and blocks
-// --------------------------------------------------------------------------------------------------
+// -- Rules and blocks -----------------------------------------------------------------------------------------------
 
 /** An address, or a range of them in CIDR notation (RFC 4632, RFC 4291). */
 const NO_RANGE = 'an address or a range such as 192.0.2.0/24'
@@ -155,8 +153,7 @@ export const BlockConfig = v.pipe(
 )
 export type BlockConfig = v.InferOutput<typeof BlockConfig>
 
-// -- Invitations
-// -------------------------------------------------------------------------------------------------------
+// -- Invitations ----------------------------------------------------------------------------------------------------
 
 export const InvitationCode = v.pipe(
   v.string('text is required'),
@@ -200,8 +197,7 @@ export const RedeemRequest = v.object({
   invitation,
 })
 
-// -- What the edge enforces
-// --------------------------------------------------------------------------------------------
+// -- What the edge enforces -----------------------------------------------------------------------------------------
 
 /**
  * All data by which the edge decides who joins a sale. They are sent with the state if the caller does not have their

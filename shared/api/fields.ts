@@ -1,8 +1,7 @@
 /** Schemas of single fields that several bodies share: ids, the shop's words, numbers and times. */
 import * as v from 'valibot'
 
-// -- Ids
-// -------------------------------------------------------------------------------------------------------------
+// -- Ids ------------------------------------------------------------------------------------------------------------
 
 export const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
@@ -14,8 +13,7 @@ export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
 /** Printable ASCII of 1 to 255 characters, as draft-ietf-httpapi-idempotency-key-header requires. */
 export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
 
-// -- Words of the shop
-// -----------------------------------------------------------------------------------------------
+// -- Words of the shop ----------------------------------------------------------------------------------------------
 
 /** The languages of the pages. A text that is missing in the visitor's language is shown in the first one. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
@@ -46,8 +44,7 @@ export const Email = v.pipe(
   v.regex(/\.[a-z][a-z0-9-]{0,62}$/i, 'an e-mail address is required'),
 )
 
-// -- Numbers, times and names
-// -----------------------------------------------------------------------------------------
+// -- Numbers, times and names ---------------------------------------------------------------------------------------
 
 export const whole = (min: number, max: number) =>
   v.pipe(

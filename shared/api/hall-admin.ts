@@ -110,8 +110,7 @@ export const BoxOfficeRequest = exactly({
 })
 export type BoxOfficeRequest = v.InferOutput<typeof BoxOfficeRequest>
 
-// -- What operators read
-// -----------------------------------------------------------------------------------------------
+// -- What operators read --------------------------------------------------------------------------------------------
 
 export interface SectionState {
   readonly section_id: string

@@ -260,8 +260,7 @@ export type ReturnRequest = v.InferOutput<typeof ReturnRequest>
 
 export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
 
-// -- Announcements and posts
-// -----------------------------------------------------------------------------------------
+// -- Announcements and posts ----------------------------------------------------------------------------------------
 
 export const AnnouncementRequest = exactly({
   level: v.optional(v.picklist(['info', 'warning'], 'info or warning is required'), 'info'),
@@ -279,8 +278,7 @@ export type PostRequest = v.InferOutput<typeof PostRequest>
 
 export const PauseRequest = exactly({ reason: v.optional(Texts) })
 
-// -- Operators
-// -------------------------------------------------------------------------------------------------------
+// -- Operators ------------------------------------------------------------------------------------------------------
 
 /** Names in the audit log that no operator may have: those of the admin token and of this system. */
 export const TAKEN_NAMES: readonly string[] = ['admin', 'reconciler', 'scheduler']
@@ -294,8 +292,7 @@ export const NewOperator = exactly({
   role: v.picklist(ROLES, 'viewer, operator or owner is required'),
 })
 
-// -- Scheduled actions
-// -----------------------------------------------------------------------------------------------
+// -- Scheduled actions ----------------------------------------------------------------------------------------------
 
 /** The time of an action: once, or repeatedly by cron in UTC. The other fields of the body are its effect. */
 export const ScheduledTime = v.pipe(
@@ -474,8 +471,7 @@ export interface BlockState {
   readonly blocked_at: string
 }
 
-// -- Webhooks
-// --------------------------------------------------------------------------------------------------------
+// -- Webhooks -------------------------------------------------------------------------------------------------------
 
 /** An entry of `GET /admin/webhooks`, whose response is `{ webhooks }`. */
 export interface WebhookState {

@@ -5,8 +5,7 @@ import { Email, exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from
 import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
 import { PushOffer } from './mails.ts'
 
-// -- Announcements
-// ----------------------------------------------------------------------------------------------------
+// -- Announcements --------------------------------------------------------------------------------------------------
 
 export const Announcement = v.object({
   id: v.string(),
@@ -16,8 +15,7 @@ export const Announcement = v.object({
 })
 export type Announcement = v.InferOutput<typeof Announcement>
 
-// -- Feed
-// ---------------------------------------------------------------------------------------------------------------
+// -- Feed -----------------------------------------------------------------------------------------------------------
 
 /**
  * A post of the shop to waiting visitors; an urgent one is an announcement too. `n` counts the posts of a sale from
@@ -38,8 +36,7 @@ export type Posts = v.InferOutput<typeof Posts>
 /** `next_poll_ms` is the time until the next read. */
 export type Feed = Posts & { readonly next_poll_ms: number }
 
-// -- Receipts
-// -----------------------------------------------------------------------------------------------------------
+// -- Receipts -------------------------------------------------------------------------------------------------------
 
 /** The seller on receipts. The address may have several lines. */
 export const Seller = exactly({
@@ -84,8 +81,7 @@ export const OnReceipts = {
   tax: v.optional(v.nullable(v.object(Tax.entries))),
 }
 
-// -- Checkout and orders
-// ---------------------------------------------------------------------------------------------
+// -- Checkout and orders --------------------------------------------------------------------------------------------
 
 const PaymentMethod = v.pipe(
   v.string('text is required'),
@@ -254,8 +250,7 @@ export const Order = v.object({
 })
 export type Order = v.InferOutput<typeof Order>
 
-// -- The queue
-// -------------------------------------------------------------------------------------------------------
+// -- The queue ------------------------------------------------------------------------------------------------------
 
 /** A visitor's state in the queue. */
 const STATUSES = [
@@ -284,8 +279,7 @@ export const QueueAnswer = v.object({
 })
 export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
 
-// -- The sale and its schedule
-// ---------------------------------------------------------------------------------------
+// -- The sale and its schedule --------------------------------------------------------------------------------------
 
 /**
  * upcoming      published, and the pre-queue is not open yet

@@ -29,8 +29,7 @@ const gateOf = (sale: string) => redis.hgetall(`{${sale}}:stock`)
 const gateBecomes = (sale: string, gate: object) => eventuallyMatches(() => gateOf(sale), gate)
 const inUse = { run: expect.anything() }
 
-// -- What others read of the sale
-// ------------------------------------------------------------------------------------
+// -- What others read of the sale -----------------------------------------------------------------------------------
 
 let sale: string
 let cookie: string

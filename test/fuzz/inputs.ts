@@ -268,8 +268,7 @@ export function inputOf(seed: number, index: number, material: Material): Input 
   return dice.often(0.15) ? bytesOf(dice, request) : request
 }
 
-// -- Requests
-// ----------------------------------------------------------------------------------------------------------
+// -- Requests -------------------------------------------------------------------------------------------------------
 
 function requestOf(dice: Dice, material: Material): FuzzRequest {
   const route = dice.one(ROUTES)
@@ -391,8 +390,7 @@ function cookiesOf(dice: Dice, { sales, orders, sessions }: Material, token: () 
   return Array.from({ length: 1 + dice.below(4) }, cookie).join(dice.one(['; ', ';', ';;', ' ; ']))
 }
 
-// -- Bodies
-// ------------------------------------------------------------------------------------------------------------
+// -- Bodies ---------------------------------------------------------------------------------------------------------
 
 interface Sent {
   readonly type: string
@@ -457,8 +455,7 @@ function broken(dice: Dice, text: string): string {
   ])()
 }
 
-// -- Bytes
-// -------------------------------------------------------------------------------------------------------------
+// -- Bytes ----------------------------------------------------------------------------------------------------------
 
 /** A request with an error in its form, or no request at all. */
 function bytesOf(dice: Dice, { to, method, path, headers, body }: FuzzRequest): FuzzBytes {

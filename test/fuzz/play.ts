@@ -112,8 +112,7 @@ function faultOf({ status, headers, body }: Answer, isBytes: boolean): string | 
   return isKnown ? null : `${status} ${body.slice(0, 500)}`
 }
 
-// -- The system under test
-// ---------------------------------------------------------------------------------------------
+// -- The system under test ------------------------------------------------------------------------------------------
 
 async function prepare(): Promise<Material> {
   const admission = FAST

@@ -1,6 +1,6 @@
 /**
- * Real servers for tests, quickly: a database of its own in the run's one Postgres, a Redis of its own. Called at the
- * top of a test file or a `describe`, they start before its tests and stop after them.
+ * Starts real servers for tests quickly: a database in the run's single Postgres, and a Redis. The functions are
+ * called at the top of a test file or a `describe`; the servers start before its tests and stop after them.
  *
  *     const database = useDatabase()
  *     const redis = useRedis()

@@ -1,4 +1,4 @@
-/** Databases of tests, beside the one that a server was started with. */
+/** Creates and drops databases of tests, in addition to the one with which a server was started. */
 import postgres from 'postgres'
 
 /** Creates a database on the server of this address, as a copy of another one there, and returns its own address. */

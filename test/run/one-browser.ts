@@ -1,6 +1,6 @@
 /**
- * One Chromium for a whole test run. Test files connect to it, which takes milliseconds where a browser of their own
- * takes a second, and make contexts in it, which share nothing; a file's contexts are closed when it disconnects.
+ * One Chromium for a whole test run. Test files connect to it, which takes milliseconds, while starting a browser
+ * takes a second. They create contexts in it, which share nothing; a file's contexts are closed when it disconnects.
  *
  *     const browser = await chromium.connect(await sharedPart('browser'))
  */

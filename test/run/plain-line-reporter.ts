@@ -1,11 +1,11 @@
 /**
- * Prints the outcome of the whole run as the very last line, for people who scroll and for machines that read:
+ * Prints the result of the whole run as the very last line, for people who scroll and for programs:
  *
  *     123 passed, 0 failed
  *     120 passed, 2 failed, 1 skipped
  *
- * A file that cannot be loaded, a hook that throws, an error nobody caught, and a test that never got its turn count
- * as failed: a run is green only when everything ran.
+ * A file that cannot be loaded, a hook that throws, an uncaught error, and a test that never ran count as failed, so
+ * a run is successful only if everything ran.
  */
 import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, TestSuite } from 'vitest/node'
 

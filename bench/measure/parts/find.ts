@@ -150,8 +150,7 @@ function exactWord(texts: readonly string[]) {
   return (q: string) => having.get(q)?.slice(0, OPTIONS.limit)
 }
 
-// -- Invented words
-// --------------------------------------------------------------------------------------------------------
+// -- Invented words -------------------------------------------------------------------------------------------------
 
 const SYLLABLES =
   'ba be bi bo ka ke ki ko la le li lo ma me mi mo na ne no ra re ri ro sa se so ta te to va ve za ze zo sha cho'.split(

@@ -154,8 +154,7 @@ const measured = (cost: Cost, perSecond = 0): Measured => ({
   cpuOf: cost,
 })
 
-// -- Part by part
-// ------------------------------------------------------------------------------------------------------
+// -- Part by part ---------------------------------------------------------------------------------------------------
 
 async function parts(stage: LifeStage, orders: number): Promise<Row[]> {
   const { system, measure, env } = stage
@@ -270,7 +269,7 @@ async function measureFloors(stage: LifeStage, count: number) {
     await sql.unsafe('create schema if not exists bench; create table bench.rows (id uuid primary key, text text)')
     const served = await least(posts(bare, '/sales/bench/checkout'))
     return {
-      // The bare Worker passes requests on to the real origin, so it waits as the edge does.
+      // The bare Worker passes requests on to a working origin, so it is as busy as the edge is.
       passed: { ...served, edge: (await least(checkouts)).edge },
       turned: await least(posts(signing, '/sales/bench/queue')),
       // The other side belongs to the provider or the shop.
@@ -285,8 +284,7 @@ async function measureFloors(stage: LifeStage, count: number) {
   }
 }
 
-// -- All at once
-// -------------------------------------------------------------------------------------------------------
+// -- All at once ----------------------------------------------------------------------------------------------------
 
 /** Each buyer goes from the turn to the receipt, followed by the next one. */
 async function saturated(stage: LifeStage, seconds: number): Promise<Measured> {

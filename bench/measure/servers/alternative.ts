@@ -1,14 +1,14 @@
 /**
- * What the field does instead, each as its advocates would write it, for the same request and with the same token
- * check, driver and pool as ours. MODE decides:
+ * The usual approaches in the field, each as its advocates would write it, for the same request and with the same
+ * token check, driver and pool as the origin. MODE selects one:
  *
  *   for-update    SELECT .. FOR UPDATE on the product's row, UPDATE, INSERT, in one transaction per order
  *   conditional   UPDATE .. WHERE available > 0 and INSERT, in one statement per order
  *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
  *   redis-insert  a reserve script in Redis, then one INSERT per order
  *   seats-for-update   the named seats with SELECT .. FOR UPDATE, UPDATE, INSERT, in one transaction per order
- *   seats-skip-locked the first two free seats with FOR UPDATE SKIP LOCKED, neighbours or not, and INSERT, in one
- *   statement
+ *   seats-skip-locked  the first two free seats with FOR UPDATE SKIP LOCKED, neighbours or not, and INSERT,
+ *                      in one statement
  *   check         sells nothing, and answers as if it had: no checkout can be faster
  *   refuse        the same, and answers 410 with a text made beforehand: no refusal can be faster
  */

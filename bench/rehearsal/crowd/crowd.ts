@@ -1,12 +1,12 @@
 /**
- * The crowd: every visitor is a real HTTP client. visit.ts has the steps of a visit; here is what visitors share: the
- * clock that wakes them, connections, retries, and the draw as the public can compute it.
+ * The crowd, in which every visitor is a real HTTP client. visit.ts has the steps of a visit; this file has what
+ * visitors share: the clock that wakes them, connections, retries, and the draw as the public can calculate it.
  *
- * Every request is really sent, except reads of the schedule, of which one copy serves all, as a CDN's does.
+ * Every request is really sent, except reads of the schedule, of which one copy serves all visitors, as in a CDN.
  *
- * Open loop: a visitor's next step is timed regardless of how busy anything is, and latency counts from the moment
- * the request was meant for until it is served, through queues on our side and through retries. So a slow server
- * cannot improve its figures by slowing down, or turning away, those who measure it.
+ * The load is an open loop: a visitor's next step has its time however busy the system is, and latency counts from
+ * the moment at which a request was due until it was served, including local queues and retries. So a slow server
+ * cannot improve its figures by slowing down or turning away the visitors who measure it.
  */
 import type { VisitorKey } from '../../../edge/visitor/visitor-secret.ts'
 import { isDrawn } from '../../../shared/schedule.ts'

@@ -1,13 +1,13 @@
 /**
- * One visitor's way through a sale, step by step, as a person with a browser takes it:
+ * One visitor's visit to a sale, step by step, as a person with a browser makes it:
  *
  *     page ─▶ join ─▶ wait ─▶ claim the turn by the page ─▶ checkout ─▶ pay or give back ─▶ follow the order
  *                       └──────────── sold out ─▶ the final page          ▲  the bank asks ◀──┤
  *                                                                         └── declined ◀──────┘
  *
  * Waiting follows the page's script (edge/client/live-page.ts): the visitor reads the public schedule when
- * `pollAfterMs` says so, computes its own place, and comes to a Worker when its turn has come. Some come by the shop
- * front (front.ts). The steps from the checkout on are in buy.ts.
+ * `pollAfterMs` says so, calculates its own place, and calls a Worker when its turn has come. Some visitors come by
+ * the shop front (front.ts). The steps from the checkout on are in buy.ts.
  */
 import { decodeJwt } from 'jose'
 import { identityOf } from '../../../edge/visitor/visitor-secret.ts'

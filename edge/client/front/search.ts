@@ -92,8 +92,7 @@ export function start(form: HTMLFormElement): void {
   void showTyped()
 }
 
-// -- What is suggested
-// ---------------------------------------------------------------------------------------------------
+// -- What is suggested ----------------------------------------------------------------------------------------------
 
 function byBrowser(path: string): Suggest {
   let loading: Promise<SearchIndex> | null = null
@@ -156,8 +155,7 @@ function thumbOf({ image }: Entry): { thumb?: string } {
   return { thumb: /^\/images\/[0-9a-f]{32}$/.test(url) ? `${url}/${least}.webp` : url }
 }
 
-// -- Below the field
-// -----------------------------------------------------------------------------------------------------
+// -- Below the field ------------------------------------------------------------------------------------------------
 
 function typedParts({ completions, hits, didYouMean, marked }: Suggested, words: Readonly<Record<string, string>>) {
   const shown = (text: string) =>

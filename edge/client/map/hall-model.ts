@@ -70,8 +70,7 @@ export interface Hall {
 
 export const TIERS = 4
 
-// -- States of seats
-// -----------------------------------------------------------------------------------------------------
+// -- States of seats ------------------------------------------------------------------------------------------------
 
 export const FREE = 0
 
@@ -90,8 +89,7 @@ export function decodeStates(base64: string, seats: number): Uint8Array {
   return states
 }
 
-// -- The hall
-// ------------------------------------------------------------------------------------------------------------
+// -- The hall -------------------------------------------------------------------------------------------------------
 
 export function hallOf(chart: Chart): Hall {
   const seats: Seat[] = []
@@ -198,8 +196,7 @@ export function isInside([x, y]: Point, outline: readonly Point[]): boolean {
   return inside
 }
 
-// -- Finding seats
-// -------------------------------------------------------------------------------------------------------
+// -- Finding seats --------------------------------------------------------------------------------------------------
 
 /** A grid of the seats, so that a press or a frame checks only a few of twenty thousand. */
 export class SeatGrid {

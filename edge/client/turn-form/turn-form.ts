@@ -63,8 +63,7 @@ class TurnForm {
     clearTimeout(this.#quoteTimer)
   }
 
-  // -- What was said
-  // -----------------------------------------------------------------------------------------------------
+  // -- What was said ------------------------------------------------------------------------------------------------
 
   #field = (name: string) => this.#form.elements.namedItem(name) as Field | RadioNodeList | null
   #value = (name: string) => this.#field(name)?.value ?? ''
@@ -101,8 +100,7 @@ class TurnForm {
     field.dispatchEvent(new Event('input', { bubbles: true }))
   }
 
-  // -- The sum
-  // -----------------------------------------------------------------------------------------------------------
+  // -- The sum ------------------------------------------------------------------------------------------------------
 
   #show(): void {
     const { fields } = this.#said()
@@ -194,8 +192,7 @@ class TurnForm {
     return field ? fill(words.stillNeeded, { what: labelOf(field) }) : ''
   }
 
-  // -- What is wrong
-  // -----------------------------------------------------------------------------------------------------
+  // -- What is wrong ------------------------------------------------------------------------------------------------
 
   /** The browser says which fields are invalid. The page shows the reason next to each, and focuses the first. */
   #onInvalid(event: Event): void {
@@ -233,8 +230,7 @@ class TurnForm {
     say(field, messageOf(field, this.#offer, option, this.#lang))
   }
 
-  // -- The promo code
-  // ----------------------------------------------------------------------------------------------------
+  // -- The promo code -----------------------------------------------------------------------------------------------
 
   /** A key of all values on which a quote depends. */
   #key(): string {

@@ -104,8 +104,7 @@ function searchForm({ words, lang, choseLanguage, indexPath, hasAccounts }: Fron
   </form>`
 }
 
-// -- Parts
-// ---------------------------------------------------------------------------------------------------------------
+// -- Parts ----------------------------------------------------------------------------------------------------------
 
 const LARGE = '(min-width: 60rem) 38rem, 92vw'
 const SMALL = '(min-width: 60rem) 18rem, 46vw'

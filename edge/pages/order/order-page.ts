@@ -238,8 +238,7 @@ export function stateOf(words: Words, order: Order): readonly [title: string, te
   return [words[status], words[`${status}Text`]]
 }
 
-// -- Paying
-// --------------------------------------------------------------------------------------------------------------
+// -- Paying ---------------------------------------------------------------------------------------------------------
 
 /** The reason why the last payment of a still reserved order was declined; null if it was not. */
 function declineOf({ status, payment }: Order): DeclineCode | null {

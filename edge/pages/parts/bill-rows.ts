@@ -10,8 +10,7 @@ import { type Html, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 
-// -- As texts
-// ------------------------------------------------------------------------------------------------------------
+// -- As texts -------------------------------------------------------------------------------------------------------
 
 /** The values from which the texts are made. */
 interface Billing {
@@ -71,8 +70,7 @@ export function withTax(
 export const taxIn = ({ percent }: Tax, { total_minor, tax_minor }: Pick<Totals, 'total_minor' | 'tax_minor'>) =>
   tax_minor || shareWithin(total_minor, percent)
 
-// -- As parts of a page
-// --------------------------------------------------------------------------------------------------
+// -- As parts of a page ---------------------------------------------------------------------------------------------
 
 interface Billed extends Omit<Totals, 'subtotal_minor'> {
   readonly currency: string

@@ -23,8 +23,7 @@ export function howItWorks(context: PageContext, isBefore: boolean): Html {
 export const turnWaits = ({ view, words, lang }: PageContext) =>
   fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
 
-// -- The drawings
-// ------------------------------------------------------------------------------------------------------
+// -- The drawings ---------------------------------------------------------------------------------------------------
 
 const drawing = (body: Html | readonly Html[]) =>
   html`<svg viewBox="0 0 296 116" preserveAspectRatio="xMinYMid meet" aria-hidden="true">${body}</svg>`

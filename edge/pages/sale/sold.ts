@@ -87,8 +87,7 @@ function variants({ view, words, lang }: PageContext, { name, goods, units }: It
     </div>`
 }
 
-// -- Facts
-// ---------------------------------------------------------------------------------------------------------------
+// -- Facts ----------------------------------------------------------------------------------------------------------
 
 /** The facts that hold for all products. */
 function facts(context: PageContext): Html {

@@ -56,8 +56,7 @@ export function checkoutFields(
 const keyOf = ({ problem, chosen }: Entered) =>
   (problem?.status === 503 && chosen.idempotency_key) || crypto.randomUUID()
 
-// -- Delivery
-// ------------------------------------------------------------------------------------------------------------
+// -- Delivery -------------------------------------------------------------------------------------------------------
 
 /** The requested fields, by the kind of delivery and the shop's settings. */
 function askedOf({ delivery }: PageContext['view']['state'], countries: readonly string[]) {
@@ -132,8 +131,7 @@ function country(
     }${options}</select></label>${faultBeside(faults, 'country')}</div>`
 }
 
-// -- E-mail, code, terms
-// -------------------------------------------------------------------------------------------------
+// -- E-mail, code, terms --------------------------------------------------------------------------------------------
 
 function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults): Html | false {
   const { contact } = view.state
@@ -189,8 +187,7 @@ function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html 
       }`
 }
 
-// -- The sum
-// -------------------------------------------------------------------------------------------------------------
+// -- The sum --------------------------------------------------------------------------------------------------------
 
 /** The rows of the total, which the script fills in while the visitor chooses. */
 function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Quote): Html {

@@ -93,8 +93,7 @@ function mapPlace({ view, words }: PageContext): Html | false {
     })}></div>`
 }
 
-// -- Seats by name
-// -------------------------------------------------------------------------------------------------------
+// -- Seats by name --------------------------------------------------------------------------------------------------
 
 /**
  * The name of a seat by section and seat: "Stalls B" and "Row F, seat 7". If the chart is unknown, it is the seat's
@@ -149,8 +148,7 @@ function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html |
     class="choices">${choices}</div></fieldset>`
 }
 
-// -- The best seats, places and products
-// ---------------------------------------------------------------------------------
+// -- The best seats, places and products ----------------------------------------------------------------------------
 
 /** The shop chooses these seats. A script folds this part if it shows the map. */
 function bestSeats(
@@ -222,8 +220,7 @@ function unitsOf(context: PageContext, product: PublicProduct, { chosen }: Enter
         } ${describes(faults, name)}></label>${faultBeside(faults, name)}`
 }
 
-// -- What is wrong
-// -------------------------------------------------------------------------------------------------------
+// -- What is wrong --------------------------------------------------------------------------------------------------
 
 /** The errors of a purchase, by the part of the form that the buyer must correct. */
 function faultsOf(context: PageContext, entered: Entered): Faults {

@@ -87,8 +87,7 @@ function itemHead(context: PageContext, item: Item): Html {
 const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) =>
   html`<small>${available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })}</small>`
 
-// -- What to choose
-// ------------------------------------------------------------------------------------------------------
+// -- What to choose -------------------------------------------------------------------------------------------------
 
 /**
  * The variants of a single product, or the product itself, preselected, if it has none. If there are several

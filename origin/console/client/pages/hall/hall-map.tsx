@@ -133,8 +133,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     onChoose(toggled(chosen, isRow ? rowOf(map, index) : [index]))
   }
 
-  // -- Pointer
-  // -----------------------------------------------------------------------------------------------------------
+  // -- Pointer ------------------------------------------------------------------------------------------------------
 
   const whereOf = (event: PointerEvent): Point => {
     const { left, top } = (event.currentTarget as HTMLElement).getBoundingClientRect()
@@ -186,8 +185,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     if (pointerType !== 'touch') cursor.value = -1
   }
 
-  // -- Keyboard
-  // ----------------------------------------------------------------------------------------------------------
+  // -- Keyboard -----------------------------------------------------------------------------------------------------
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { key, shiftKey } = event

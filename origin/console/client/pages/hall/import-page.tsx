@@ -187,8 +187,7 @@ async function save(
   return { text: section ? `${name} is changed.` : `${name} is a section of the hall now.` }
 }
 
-// -- Import
-// ------------------------------------------------------------------------------------------------------------
+// -- Import ---------------------------------------------------------------------------------------------------------
 
 const EXAMPLE = `seat_id,row,number,place,x,y,category,kind,price_minor
 A-1,A,1,1,100,40,stalls,standard,9400

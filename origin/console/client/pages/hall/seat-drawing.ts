@@ -195,8 +195,7 @@ function drawFrame(context: Context, view: View, colours: Colours, frame: Box | 
   context.setLineDash([])
 }
 
-// -- Shapes, added to the path
-// -----------------------------------------------------------------------------------------
+// -- Shapes, added to the path --------------------------------------------------------------------------------------
 
 type Shape = (context: Context, x: number, y: number, radius: number) => void
 

@@ -75,8 +75,7 @@ export function countsOf(states: Uint8Array): Readonly<Record<SeatState, number>
   return counts
 }
 
-// -- Choosing
-// ----------------------------------------------------------------------------------------------------------
+// -- Choosing -------------------------------------------------------------------------------------------------------
 
 /** All seats in the same row as the given one. */
 export function rowOf({ seats }: SeatMap, index: number): number[] {
@@ -170,8 +169,7 @@ export function bySection(map: SeatMap, chosen: Iterable<number>): Map<string, s
   return sections
 }
 
-// -- Words
-// -------------------------------------------------------------------------------------------------------------
+// -- Words ----------------------------------------------------------------------------------------------------------
 
 const KINDS = { accessible: 'wheelchair place', companion: 'companion seat', restricted_view: 'restricted view' }
 

@@ -184,8 +184,7 @@ function leavesOf(
 /** The currency of a sale's fees and delivery prices. */
 export const currencyOf = (sale: Json | undefined) => String(valueAt(sale ?? null, 'products.0.currency') || 'EUR')
 
-// -- Reading and writing by path
-// ---------------------------------------------------------------------------------------
+// -- Reading and writing by path ------------------------------------------------------------------------------------
 
 export function valueAt(body: Json, path: string): Json | undefined {
   return path
