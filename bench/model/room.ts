@@ -1,4 +1,4 @@
-/** The coordinator of the model, with the real controller. */
+/** The coordinator in the model, with the real controller. */
 import { Grants, type Lease, type UnusedRange } from '../../edge/queue/numbers/lease.ts'
 import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
 import { EMPTY_MEMORY, type Memory, observe, ranMs } from '../../edge/queue/pace/memory.ts'
@@ -10,7 +10,7 @@ import type { Shop } from './shop.ts'
 
 /** The Worker's defaults. */
 export const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
-/** The origin notifies the room of the end within so long. */
+/** The origin notifies the room of the end within this time. */
 export const NOTIFIED_MS = 200
 const SEED = '5e'.repeat(32)
 
@@ -67,13 +67,13 @@ export class Room {
     return inEffect(this.timeline, nowMs).phase === 'sold_out'
   }
 
-  /** Refreshes the origin's state once a second, and announces the schedule that follows from it. */
+  /** Refreshes the origin's state once a second, and announces the resulting schedule. */
   turn(nowMs: number): void {
     const { soldOutAtMs } = this.#shop
     const isNotified = soldOutAtMs !== null && this.#refreshedAtMs < soldOutAtMs && nowMs >= soldOutAtMs + NOTIFIED_MS
     if (nowMs < 0 || (nowMs - this.#refreshedAtMs < REFRESH_EVERY_MS && !isNotified)) return
     this.#refreshedAtMs = nowMs
-    // The record and the next alarm: each is charged as a row.
+    // The record and the next alarm are each charged as a row.
     this.writes.add(nowMs, 2)
     this.#size ??= this.highest
     const { rate } = this.#s

@@ -1,6 +1,6 @@
 /**
- * A sale on a virtual clock: the real controller, between a crowd with no-shows and an origin that may be slow, gone or
- * sold out. Everything random comes from one seed.
+ * Simulates a sale on a virtual clock: the real controller between a crowd with no-shows and an origin that may be
+ * slow, gone or sold out. All randomness comes from one seed.
  */
 
 import { type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
@@ -24,33 +24,33 @@ export interface Scenario {
   readonly gap?: readonly [number, number]
   readonly maxInside: number | null
   readonly seconds: number
-  /** Longest time from being called to the first checkout call. */
+  /** The longest time from being called to the first checkout call. */
   readonly slowestArrivalMs: number
-  /** Longest time to pay; this share of carts is given back instead. */
+  /** The longest time to pay. This share of carts is given back instead. */
   readonly slowestPaymentMs: number
   readonly abandoned: number
-  /** The number of one more visitor who gives the cart back. */
+  /** The number of a further visitor who gives the cart back. */
   readonly givesBack?: number
-  /** How often visitors who find everything in carts ask again; without it they leave at once. */
+  /** The interval at which visitors who find everything in carts ask again; without it they leave at once. */
   readonly asksAgainMs?: number
   /**
-   * Bots, the first in line. Each reserves a unit, gives it back just before its hold ends, and reserves again at once; it
-   * joins again when its turn has passed.
+   * The number of bots, which are first in the queue. Each reserves a unit, gives it back just before its hold ends,
+   * and reserves again at once. It joins again when its turn has passed.
    */
   readonly squatters?: number
-  /** Milliseconds until the next refresh; alarms can be late. */
+  /** The time in milliseconds until the next refresh; alarms can be late. */
   readonly refreshEveryMs?: (random: () => number) => number
-  /** The origin's health at a second of the sale; `uncounted`: its counts of people do not move. */
+  /** The origin's health at a second of the sale. With `uncounted` its counts of people do not change. */
   readonly origin?: (second: number) => Origin
-  /** People a second whom the origin serves; the others wait there. */
+  /** The number of people per second whom the origin serves; the others wait there. */
   readonly capacity?: (second: number) => number
-  /** How long the way in takes everybody who is called at a second, beside what they take themselves. */
+  /** The time that the way in takes everybody who is called at a second, in addition to their own time. */
   readonly delayMs?: (second: number) => number
-  /** How far the clock jumps at a second of the sale. */
+  /** The jump of the clock at a second of the sale. */
   readonly clockStepMs?: (second: number) => number
 }
 
-/** The policy of a sale that asks for nothing. */
+/** The policy of a sale without requirements. */
 export const OPEN_TO_ALL: Policy = {
   version: '',
   lines: [
@@ -71,17 +71,17 @@ export interface Moment {
   readonly serving: number
   readonly called: number
   readonly arrivals: number
-  /** People called who will arrive and have not yet. */
+  /** The number of called people who will arrive and have not yet. */
   readonly onTheirWay: number
-  /** People inside who found everything in carts, and ask again. */
+  /** The number of people inside who found everything in carts and ask again. */
   readonly waiting_for_stock: number
   readonly available: number
   readonly held: number
-  /** Those of the held that bots have. */
+  /** The held units that belong to bots. */
   readonly squatted: number
   readonly sold: number
   readonly schedule: Schedule
-  /** How long somebody who arrives now waits for an answer. */
+  /** The time that a visitor who arrives now waits for a response. */
   readonly answerMs: number
 }
 
@@ -109,7 +109,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   let highestNumber = crowd
   let [arrivals, onTheirWay, available, held, squatted, sold, waiting_for_stock] = [0, 0, stock, 0, 0, 0, 0]
   let counts = { arrivals, waiting_for_stock }
-  /** Numbers that arrived since the origin was last asked. */
+  /** The numbers that arrived since the last request to the origin. */
   let lately: number[] = []
   const due = new Map<number, (() => void)[]>()
   const later = (ms: number, act: () => void) => {
@@ -118,7 +118,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   }
   let nowMs = 0
   let [freeAtMs, slowestMs] = [0, 0]
-  /** An arrival takes the origin's time. */
+  /** An arrival takes some of the origin's time. */
   const serve = () => {
     if (!scenario.capacity) return
     freeAtMs = Math.max(freeAtMs, nowMs) + 1_000 / scenario.capacity(Math.floor(nowMs / 1000))
@@ -134,7 +134,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   }
   const bots = new Map<number, Squatter>()
   for (let number = 1; number <= squatters; number++) bots.set(number, { number, admittedUntilMs: 0, unpaid: 0 })
-  /** As the origin decides, reserve.lua and record_reservations, but for squatters among themselves. */
+  /** The rule is that of the origin (reserve.lua and record_reservations), except between squatters. */
   const comesLast = ({ unpaid }: Squatter) =>
     unpaid > 0 && available <= waiting_for_stock + highestNumber - called + onTheirWay
   const squat = (bot: Squatter) => {
@@ -326,7 +326,7 @@ export function beforeOpening(rate: number): Schedule {
   }
 }
 
-/** mulberry32: a seed means the same everywhere. */
+/** The generator is mulberry32, so a seed has the same result on every machine. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Two lines of one sale on a virtual clock: the real controllers of two rooms, each of which asks about once a second, and the
- * origin's real division between them.
+ * Simulates two lines of one sale on a virtual clock: the real controllers of two rooms, each of which calls the
+ * origin about once a second, and the origin's real division of the rate between them.
  */
 import { nextSchedule } from '../../../edge/queue/pace/controller.ts'
 import { comingIn, EMPTY_MEMORY, type Memory, observe, ranMs } from '../../../edge/queue/pace/memory.ts'
@@ -23,7 +23,7 @@ interface TwoLines {
   readonly stock: number
   readonly maxInside: number | null
   readonly seconds: number
-  /** How many have joined each line by a second. */
+  /** The number of visitors who have joined each line by a second. */
   readonly crowd: (second: number) => readonly [members: number, others: number]
 }
 
