@@ -153,7 +153,8 @@ const rounded = (rate: number) => Math.round(rate * 1000) / 1000
 
 /**
  * How many more may be called before someone is let in who can find nothing, or no room. The limit by units holds in
- * expectation, since units given back or wanted twice cannot be foreseen; the limit by room (`max_inside`) always holds.
+ * expectation, since units given back or wanted twice cannot be foreseen. The limit by room (`max_inside`) holds as far
+ * as the origin counts who is inside: before a protected site it bounds those who are called and have not come.
  */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
   const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.waiting_for_stock) * state.share
