@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { OrderRow } from '../ledger/order-statements.ts'
 import type { ProviderRefund, Returns } from './providers/provider.ts'
-import { countReturns, OUTSIDE, type RefundRow } from './refund-sums.ts'
+import { countReturns, OUTSIDE, type RefundRow, refundMove } from './refund-sums.ts'
 
 const rowOf = (refund_id: string, amount_minor: number | null, more: Partial<RefundRow> = {}): RefundRow => ({
   ...{ refund_id, amount_minor, charge_id: 'pi', order_id: 'order', restock: false, lines: null, reason: 'torn' },
@@ -121,4 +122,20 @@ describe("the provider's refunds", () => {
       ),
     )
   })
+})
+
+test('an order shows a refund, and its units are for sale again, once it is made and not when it is asked for', () => {
+  const preset = {
+    status: 'confirmed',
+    quantity: 1,
+    unit_price_minor: TAKEN,
+    refunded_minor: 0,
+    cart: null,
+    bill: null,
+  }
+  const order = preset as OrderRow
+  const asked = rowOf('all', null, { restock: true })
+  expect(refundMove(order, [asked])).toMatchObject({ refundedMinor: 0, move: { type: 'order.refunded' }, returned: [] })
+  const isMade = { ...asked, refunded_at: new Date(0), returned: { 1: TAKEN } }
+  expect(refundMove(order, [isMade])).toMatchObject({ refundedMinor: TAKEN, move: { to: 'returned' }, returned: [] })
 })
