@@ -1,4 +1,7 @@
-/** The origin measures what steers a line, and the edge obeys it. Here visitors make their calls as slow as they like. */
+/**
+ * The origin measures the values that control a queue's rate, and the edge follows them. In these tests visitors make
+ * their calls as slow as they like.
+ */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openingPace, paceAfter } from '../edge/queue/pace/congestion.ts'

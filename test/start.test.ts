@@ -219,7 +219,7 @@ function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Re
   }
 }
 
-/** Runs the rehearsal that was printed until its sale exists, then interrupts it; returns its output. */
+/** Runs the printed command for a rehearsal until its sale exists, interrupts it, and returns its output. */
 async function begun(command: string): Promise<string | undefined> {
   const child = spawn('sh', ['-c', `exec ${command}`])
   let output = ''

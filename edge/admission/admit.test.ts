@@ -267,7 +267,7 @@ it('shows whoever a rule asks for a proof a form with the widget, which keeps wh
   expect(page).toContain(`challenge="/sales/${sale.name}/challenge"`)
 })
 
-/** The edge with Turnstile, and a stand-in of siteverify that answers as Cloudflare documents it. */
+/** The edge with Turnstile, and a stand-in for siteverify that responds as Cloudflare documents it. */
 async function withTurnstile(status: number, body: unknown) {
   const path = `/siteverify-${crypto.randomUUID()}`
   await stub(path, status, body)

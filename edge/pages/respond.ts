@@ -61,7 +61,7 @@ export const PAGE_HEADERS = {
   vary: 'accept, accept-language',
 }
 
-/** Only pages that show Turnstile's widget, Stripe's form, or a schedule from a CDN, may load anything from other hosts. */
+/** A page may load from other hosts only if it shows Turnstile's widget, Stripe's form, or a schedule from a CDN. */
 export function headersOf({ turnstile, shows, scheduleUrl }: Pick<SaleView, 'turnstile' | 'shows' | 'scheduleUrl'>) {
   const allowed = shows.kind === 'payment' ? stripe(shows.stripe.script) : turnstile === undefined ? {} : TURNSTILE
   const calls = [allowed.calls, scheduleUrl].filter((one) => one !== undefined).join(' ')

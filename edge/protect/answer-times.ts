@@ -1,29 +1,31 @@
 /**
- * How long the protected site takes to answer those who were let in, which steers the line. Visitors shape what they send, so little
- * of it counts: one answer for a session and second, to a request that was complete when it came. Pure.
+ * Measures how long the protected site takes to respond to admitted visitors, which controls the rate of the queue.
+ * Visitors choose their requests, so only one response per session and second counts, to a request that was complete
+ * when it arrived. Pure.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { JoinCounts } from '../../shared/api/internal.ts'
 
-/** A request to the site, and what became of it. */
+/** A request to the site with its result. */
 export interface SiteAnswer {
   /** The visitor of the admission. */
   readonly visitor: string
-  /** True for a request whose sender could hold a part of it back. */
+  /** True for a request with a body, which its sender could delay. */
   readonly hasBody: boolean
   readonly beganMs: number
   readonly tookMs: number
-  /** Null without an answer. */
+  /** The status; null without a response. */
   readonly status: number | null
 }
 
-/** A request without an answer counts as one that took this long. */
+/** A request without a response counts as one that took this long. */
 export const UPSTREAM_TIMEOUT_MS = 30_000
 
 /**
- * The sample as it is counted; empty for a body and for a refusal, which takes the site no work. Its name is a digest by a
- * secret: isolates agree on it, and nobody can choose one that is kept before those of others.
+ * The sample that counts; empty for a request with a body, and for a refusal, which costs the site no work. Its name
+ * is a digest with a secret, so that isolates agree on it and nobody can choose one that takes precedence over
+ * others.
  */
 export function sampleOf(answer: SiteAnswer, secret: string): Partial<JoinCounts> {
   const { visitor, hasBody, beganMs, tookMs, status } = answer

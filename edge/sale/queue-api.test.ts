@@ -155,7 +155,7 @@ it('responds to unknown sales, paths and methods as the contract says', async ()
 })
 
 it('limits lookups of made-up sales per second', async () => {
-  // However long the calls take, it is the same second.
+  // The clock is stopped, so that all calls are in the same second.
   stopClock()
   const statuses = await Promise.all(
     Array.from({ length: 120 }, async (_, i) => (await call(`/sales/made-up-${i}/schedule`)).status),

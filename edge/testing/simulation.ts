@@ -20,7 +20,7 @@ export interface Scenario {
   readonly stock: number
   readonly crowd: number
   readonly showShare: number
-  /** The first and the last of some numbers that nobody holds. */
+  /** The first and the last of a range of numbers that nobody holds. */
   readonly gap?: readonly [number, number]
   readonly maxInside: number | null
   readonly seconds: number

@@ -1,4 +1,4 @@
-/** Monitors the log of events: it must continue after the ledger has moved to another server, and every reader must advance. */
+/** Monitors the log of events: it must continue after the ledger has moved, and every reader must advance. */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
 import type { Metrics } from '../metrics.ts'

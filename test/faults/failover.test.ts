@@ -1,6 +1,6 @@
 /**
- * Redis fails over as managed ones do: the old primary becomes a replica and closes no connection, and the address leads to the new
- * one. The gate is in use again, and every unit is sold once.
+ * Redis fails over as managed services do: the old primary becomes a replica and closes no connection, and the
+ * address leads to the new primary. The gate is used again, and every unit is sold once.
  */
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -40,7 +40,7 @@ test('a failover that closes no connection: the gate is in use again, and every 
   await before?.replicaof(LOOPBACK, next.port)
   primary = next
   expect(await buy(4)).toBe(4)
-  // The run of another server: until it is rebuilt there, the gate is not in use.
+  // The value names the run of a server. A gate of another run is not used until it is rebuilt.
   const run = /^run_id:(\w+)/m.exec((await after?.info('server')) ?? '')?.[1] ?? ''
   await expect.poll(() => stockOf(after)).toMatchObject({ 'available one': '12', run: expect.stringContaining(run) })
   await expect

@@ -47,7 +47,10 @@ function closure(direct: readonly string[], imports: (file: string) => readonly 
   return reached
 }
 
-/** Answers what a file imports: paths from the root, and names of packages, which import nothing of ours. */
+/**
+ * Returns a function that lists the imports of a file: paths from the root, and names of packages, which import no
+ * file of the repository.
+ */
 function importGraph(root: string): (file: string) => readonly string[] {
   const known = new Map<string, readonly string[]>()
   const read = (file: string) => {
