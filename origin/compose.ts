@@ -108,9 +108,9 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   }
 
   // -- Stores --
-  const sql = connect(config.DATABASE_URL)
+  const limits = await prepare(config.DATABASE_URL)
+  const sql = connect(config.DATABASE_URL, undefined, undefined, limits)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
-  await prepare(config.DATABASE_URL)
   await warnOfLostCommits(sql, log)
   const redisWrites = new Writes()
   const redis = defineScripts(connectRedis(config.REDIS_URL, log, redisWrites))
@@ -133,7 +133,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   }
   startActor('sale memory', loop('sale memory', FORGET_MS, { log, metrics }, forget))
   if (config.ROLE !== 'worker') startActor('reach of the ledger', noteReach({ redis, sales, log, metrics }))
-  const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
+  const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1, undefined, limits))
   stops.push(['warm connections', () => warm.end()])
 
   // -- Who may join and buy --
@@ -245,6 +245,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     sql,
     sales: adminSales,
     redis,
+    redisWatch,
     gates,
     memory,
     environment,

@@ -15,6 +15,7 @@ import type {
 import { openFindings } from '../findings/finding-queries.ts'
 import { readBacklogs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
+import type { RedisWatch } from '../lib/redis-watch.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { AdminSales } from '../sales/admin-sales.ts'
 import type { State } from '../sales/inspect-sale.ts'
@@ -46,8 +47,9 @@ const STORE_TIMEOUT_MS = 2_000
 
 interface LiveDeps {
   readonly sql: Sql
-  readonly sales: Pick<AdminSales, 'nowMs' | 'isLedgerUnresponsive' | 'inspectStock'>
+  readonly sales: Pick<AdminSales, 'nowMs' | 'isLedgerUnresponsive' | 'canRecord' | 'inspectStock'>
   readonly redis: Pick<Store, 'hgetall'>
+  readonly redisWatch: Pick<RedisWatch, 'refusal'>
   readonly gates: Pick<Gates, 'of'>
   readonly memory: SaleMemory
   /** The name is `development` or `production`; `payments` is the provider of payments. */
@@ -102,7 +104,7 @@ export class Live {
   }
 
   async #read(sale: SaleRow): Promise<Made> {
-    const { sales, shopUrl, paymentsPerSecond } = this.#deps
+    const { sales, shopUrl, paymentsPerSecond, redisWatch } = this.#deps
     const [state, ledger, gate] = await Promise.all([
       sales.inspectStock(sale),
       this.#readLedger(sale),
@@ -114,7 +116,9 @@ export class Live {
     const edgeAtMs = ledger.answers ? minutes.at(-1)?.gauges.edge_at_ms : undefined
     const edge_seconds = edgeAtMs === undefined ? null : Math.max(0, (nowMs - edgeAtMs) / 1000)
     const { workers = null, provider = null, intents = null } = gate ?? {}
-    const health = { ledger: ledger.answers, redis: gate !== null, edge_seconds, workers, provider }
+    // A store that answers and takes no writes serves nobody.
+    const stores = { ledger: ledger.answers && sales.canRecord(), redis: gate !== null && redisWatch.refusal === null }
+    const health = { ...stores, edge_seconds, workers, provider }
     const phase = phaseOf(sale, nowMs)
     const soldOutMs = phase === 'open' ? soldOutAtMs(minutes, nowMs) : null
     const counts = totalOf(before, minutes)

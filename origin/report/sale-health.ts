@@ -99,16 +99,16 @@ function dependencies(situation: Situation): Checked[] {
   const { health, environment } = situation
   const { ledger, redis, workers, provider } = health
   const postgresAway = bad(
-    'Postgres does not answer.',
+    'Postgres does not answer, or refuses all writes.',
     redis
       ? 'Buyers read "processing": orders are accepted within a bound, and recorded when it is back. Nothing can ' +
-          'be changed here meanwhile. Start it again.'
-      : 'Nothing is sold, and everyone keeps their place. Start Redis and Postgres again.',
+          'be changed here meanwhile. Start it again, or give it disk.'
+      : 'Nothing is sold, and everyone keeps their place. Start Redis and Postgres again, or give them memory and disk.',
     PARTS,
   )
   const redisAway = bad(
-    'Redis does not answer.',
-    'Buyers wait a little longer: Postgres decides alone, exactly and more slowly. Start it again, and let the ' +
+    'Redis does not answer, or refuses all writes.',
+    'Buyers wait a little longer: Postgres decides alone, exactly and more slowly. Start it again, or give it memory, and let the ' +
       'sale run.',
     PARTS,
   )
@@ -123,8 +123,8 @@ function dependencies(situation: Situation): Checked[] {
     CONTROLS,
   )
   return [
-    { name: 'Postgres', text: ledger ? 'answers' : 'does not answer', troubles: ledger ? [] : [postgresAway] },
-    { name: 'Redis', text: redis ? 'answers' : 'does not answer', troubles: redis ? [] : [redisAway] },
+    { name: 'Postgres', text: ledger ? 'answers' : 'serves nothing', troubles: ledger ? [] : [postgresAway] },
+    { name: 'Redis', text: redis ? 'answers' : 'serves nothing', troubles: redis ? [] : [redisAway] },
     edge(situation),
     {
       name: 'Workers',

@@ -41,6 +41,10 @@ export class AdminSales {
     return this.#sales.isLedgerUnresponsive()
   }
 
+  canRecord(): boolean {
+    return this.#sales.canRecord()
+  }
+
   inUse(): readonly SaleRow[] {
     return this.#sales.inUse()
   }

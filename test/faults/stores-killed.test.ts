@@ -40,9 +40,9 @@ const metrics = async () => String((await origin.ops('/metrics')).body.text)
 const storesUp = async () =>
   [...(await metrics()).matchAll(/^store_up\{store="(\w+)"\} 1$/gm)].map(([, store]) => store)
 /** The console's data for a signed-in operator. */
-function consoleReads(wanted: object): Promise<void> {
+function consoleReads(wanted: object, of = sale): Promise<void> {
   const read = async () => {
-    const { body } = await origin.call('GET', `/admin/sales/${sale}/live`, { headers: { cookie } })
+    const { body } = await origin.call('GET', `/admin/sales/${of}/live`, { headers: { cookie } })
     const { minutes, ...reading } = body as never as LiveReading
     return { ...reading, reserved: minutes.reduce((sum, { counts }) => sum + (counts.reserved ?? 0), 0) }
   }
@@ -99,7 +99,7 @@ describe('Redis is killed', () => {
     await consoleReads({
       health: { ledger: true, redis: false, workers: null },
       backlogs: { intents: null },
-      summary: needs('Redis does not answer.'),
+      summary: needs('Redis does not answer, or refuses all writes.'),
     })
     await edgeReads({ body: { arrivals: 1, counted: false, health: 'ok' } })
     await expect.poll(storesUp).toEqual(['ledger'])
@@ -166,7 +166,7 @@ describe('Postgres is killed', () => {
     await consoleReads({
       health: { ledger: false, redis: true },
       reserved: 9,
-      summary: needs('Postgres does not answer.'),
+      summary: needs('Postgres does not answer, or refuses all writes.'),
       state: { products: [{ total: 16 }] },
     })
     await edgeReads({ status: 200, body: { health: 'slow', phase: 'open' } })
@@ -229,6 +229,7 @@ describe('both answer, and refuse all writes', () => {
     await expect.poll(() => origin.ops('/readyz')).toMatchObject({ status: 503, body: { ledger: false, gate: false } })
     await expect.poll(isOpen).toBe('0')
     await eventuallyMatches(edgeOf, { status: 503, body: { type: '/problems/try-again' } })
+    await consoleReads({ health: { ledger: false, redis: false } }, refusing)
     expect(await redis.ping()).toBe('PONG')
     await redis.config('SET', 'maxmemory', '0')
     await expect.poll(storesUp).toEqual(['redis'])
