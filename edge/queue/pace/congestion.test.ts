@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Moment, play, type Scenario } from '../../testing/simulation.ts'
+import { type Moment, must, play, type Scenario } from '../../testing/simulation.ts'
 import { lateness, openingPace, type Pace, paceAfter, type Signs, withTheWay } from './congestion.ts'
 
 const TARGET_MS = 500
@@ -170,8 +170,8 @@ describe('a line before an origin of limited capacity', () => {
             0.5,
           ),
         ).toBeLessThan(TARGET_MS)
-        for (const [i, { serving }] of moments.entries())
-          expect(serving).toBeGreaterThanOrEqual(moments[i - 1]?.serving ?? 0)
+        for (const [i, { serving, atMs }] of moments.entries())
+          must(serving >= (moments[i - 1]?.serving ?? 0), () => `moved back at ${atMs}`)
       }),
       { numRuns: 30 },
     )
@@ -193,7 +193,7 @@ describe('a line before an origin of limited capacity', () => {
         let before = 0
         for (const { atMs, schedule } of play(slow)) {
           const least = atMs > 70_000 ? rate : before
-          expect(schedule.rate_per_second, `seed ${seed} at ${atMs}`).toBeGreaterThanOrEqual(least)
+          must(schedule.rate_per_second >= least, () => `seed ${seed} at ${atMs}: ${schedule.rate_per_second}`)
           if (atMs > 4_000) before = Math.min(rate, schedule.rate_per_second)
         }
       }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SaleState } from '../../../shared/api/internal.ts'
-import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../../testing/simulation.ts'
+import { beforeOpening, type Moment, must, play, type Scenario, SETTINGS, stateOf } from '../../testing/simulation.ts'
 import { nextSchedule } from './controller.ts'
 import { calledBeforeClaimWindow, EMPTY_MEMORY, newMemory, observe, ranMs, uncalled } from './memory.ts'
 
@@ -25,14 +25,11 @@ function played(scenario: Scenario): Moment[] {
   for (const moment of play(scenario)) {
     if (before) {
       const seconds = (moment.atMs - before.atMs) / 1000
-      expect(moment.serving, `seed ${scenario.seed} at ${moment.atMs}: moved back`).toBeGreaterThanOrEqual(
-        before.serving,
-      )
-      if (!scenario.clockStepMs) {
-        expect(moment.serving - before.serving, `seed ${scenario.seed} at ${moment.atMs}: leapt`).toBeLessThanOrEqual(
-          scenario.rate * SETTINGS.noShowBoost * seconds + 1e-6,
-        )
-      }
+      const moved = moment.serving - before.serving
+      const said = (what: string) => () => `seed ${scenario.seed} at ${moment.atMs}: ${what} by ${moved}`
+      must(moved >= 0, said('moved back'))
+      const most = scenario.rate * SETTINGS.noShowBoost * seconds + 1e-6
+      if (!scenario.clockStepMs) must(moved <= most, said('leapt'))
     }
     before = moment
     moments.push(moment)
@@ -75,9 +72,8 @@ describe('the controller', () => {
     for (const seed of SEEDS) {
       for (const rate of [1, 37.5, 100]) {
         const refreshEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
-        for (const called of windows(played({ ...plain, seed, rate, seconds: 30, refreshEveryMs }), 10, 'serving')) {
-          expect(Math.abs(called - rate * 10)).toBeLessThanOrEqual(rate * 10 * 0.02)
-        }
+        for (const called of windows(played({ ...plain, seed, rate, seconds: 30, refreshEveryMs }), 10, 'serving'))
+          must(Math.abs(called - rate * 10) <= rate * 10 * 0.02, () => `seed ${seed}, rate ${rate}: ${called} in 10 s`)
       }
     }
   })
@@ -87,9 +83,8 @@ describe('the controller', () => {
       const showShare = 0.55 + (seed % 40) / 100
       const slowestArrivalMs = 500 + seed * 100
       const scenario = { ...plain, seed, showShare, rate: 200, seconds: 150, slowestArrivalMs }
-      for (const arrived of windows(played(scenario), 40, 'arrivals', 90_000)) {
-        expect(Math.abs(arrived / 40 / 200 - 1), `seed ${seed}, share ${showShare}`).toBeLessThan(0.04)
-      }
+      for (const arrived of windows(played(scenario), 40, 'arrivals', 90_000))
+        must(Math.abs(arrived / 40 / 200 - 1) < 0.04, () => `seed ${seed}, share ${showShare}: ${arrived} in 40 s`)
     }
   })
 
@@ -103,9 +98,8 @@ describe('the controller', () => {
     for (const seed of SEEDS) {
       const maxInside = 50 + seed * 20
       const scenario = { ...plain, seed, maxInside, showShare: 0.5 + (seed % 50) / 100, seconds: 90 }
-      for (const { onTheirWay, held, atMs } of played(scenario)) {
-        expect(onTheirWay + held, `seed ${seed} at ${atMs}`).toBeLessThanOrEqual(maxInside)
-      }
+      for (const { onTheirWay, held, atMs } of played(scenario))
+        must(onTheirWay + held <= maxInside, () => `seed ${seed} at ${atMs}: ${onTheirWay + held} inside`)
     }
   })
 
@@ -150,9 +144,8 @@ describe('the controller', () => {
       for (const seed of SEEDS) {
         const maxInside = 600 + seed * 20
         const scenario = { ...blind, seed, maxInside, showShare: 0.4 + (seed % 60) / 100 }
-        for (const { onTheirWay, held, atMs } of played({ ...scenario, slowestArrivalMs: 250 * seed })) {
-          expect(onTheirWay + held, `seed ${seed} at ${atMs}`).toBeLessThanOrEqual(maxInside)
-        }
+        for (const { onTheirWay, held, atMs } of played({ ...scenario, slowestArrivalMs: 250 * seed }))
+          must(onTheirWay + held <= maxInside, () => `seed ${seed} at ${atMs}: ${onTheirWay + held} inside`)
       }
     })
 
