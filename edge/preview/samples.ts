@@ -57,9 +57,14 @@ export interface SampleOptions {
 /** The names are in the language of the goods, as in the view of a real sale. */
 const render = (view: SaleView) => renderSale({ ...view, state: namedIn(view.lang, view.state, view.goods) })
 
-/** All pages, rendered. */
+/** All pages, each rendered when its HTML is read. */
 export const samples = (options: SampleOptions) =>
-  Object.entries({ ...samplePages(options), ...frontSamples(options) }).map(([name, page]) => ({ name, html: page() }))
+  Object.entries({ ...samplePages(options), ...frontSamples(options) }).map(([name, page]) => ({
+    name,
+    get html() {
+      return page()
+    },
+  }))
 
 /** The pages by name, each rendered when it is requested. */
 export function samplePages({

@@ -43,8 +43,12 @@ function useServedPages(slowly = false) {
     await browser?.close()
     server?.stop()
   })
-  const pages = (lang: Language) => new Map(samples({ lang, nowMs: Date.now() }).map(({ name, html }) => [name, html]))
-  return { browser: () => browser, put: (path: string, html: string) => server.put(path, html), pages }
+  const htmlOf = (name: string, lang: Language): string => {
+    const page = samples({ lang, nowMs: Date.now() }).find((one) => one.name === name)
+    if (!page) throw new Error(`There is no page ${name}.`)
+    return page.html
+  }
+  return { browser: () => browser, put: (path: string, html: string) => server.put(path, html), htmlOf }
 }
 
 /** Opens a page by the name of its sample, in English. `prepared` is called with each page before it is opened. */
@@ -52,11 +56,11 @@ export function useSamplePages(
   { hasTouch = false, slowly, ...viewport }: Screen,
   prepared?: (page: Page) => Promise<void>,
 ) {
-  const { browser, put, pages } = useServedPages(slowly)
+  const { browser, put, htmlOf } = useServedPages(slowly)
   return async (name: string): Promise<Page> => {
     const page = await browser().newPage({ viewport, hasTouch, reducedMotion: 'reduce' })
     await prepared?.(page)
-    await page.goto(put(`/${name}`, pages('en').get(name) ?? ''))
+    await page.goto(put(`/${name}`, htmlOf(name, 'en')))
     await page.evaluate(SHOW_MAP)
     return page
   }
@@ -87,8 +91,7 @@ const FORGET = `(async () => {
  * it has already checked.
  */
 export function useOneWindow() {
-  const { browser, put, pages } = useServedPages()
-  const rendered = new Map<Language, ReturnType<typeof pages>>()
+  const { browser, put, htmlOf } = useServedPages()
   let tab: Page
   beforeAll(async () => {
     tab = await browser().newPage({ viewport: PHONE, reducedMotion: 'reduce' })
@@ -96,10 +99,7 @@ export function useOneWindow() {
     await tab.goto(put('/', '<!doctype html>'))
   })
   return async (name: string, lang: Language = 'en'): Promise<Page> => {
-    const inLanguage = rendered.get(lang) ?? pages(lang)
-    rendered.set(lang, inLanguage)
-    const html = inLanguage.get(name)
-    if (html === undefined) throw new Error(`There is no page ${name}.`)
+    const html = htmlOf(name, lang)
     const still = name === MAY_REFRESH ? html.replace(/<meta http-equiv="refresh"[^>]*>/, '') : html
     await tab.evaluate(FORGET)
     await tab.setContent(still.replaceAll(/(<script [^>]*src="[^"]+\.js)"/g, `$1?${randomUUID()}"`))
