@@ -353,11 +353,7 @@ export class Checkout {
         .learnUnpaid(r.visitor, ledger.unpaid)
         .catch(() => {})
     if (ledger.verdict === 'seat_taken') {
-      // The gate took them for free: it learns, and what it chose is chosen again, from what the ledger has.
-      if (ledger.seats)
-        await this.#gateOf(r)
-          .markTaken(ledger.seats)
-          .catch(() => {})
+      // Who has them tells the gate. What it chose is chosen again, from what the ledger has.
       if (r.choice && !ledger.seats?.some(isNamed(r.choice))) return this.#chooseAgain(attempt)
       return this.#respond(await this.#withOffer(attempt, ledger.seats ?? []))
     }

@@ -88,8 +88,6 @@ async function recordReadable(recording: Recording, batch: readonly Intent[]): P
   })
   // If this process dies before it removes the intents, the next round finds their orders recorded.
   await gate.settle(rejected.map(refused))
-  // The gate took them for free, and has freed them now.
-  await gate.markTaken(verdicts.flatMap((one) => (one.verdict === 'seat_taken' ? (one.seats ?? []) : [])))
   await gate.intents.remove(batch.filter(({ reservation }) => reservation))
   for (const one of batch) {
     if (!one.reservation) await setAside(recording, one, 'it cannot be read')

@@ -26,12 +26,11 @@ import type { Rebuild } from './gate/rebuild.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Decision, type Recount, type RecountDeps, recount, recountCodes } from './oversell.ts'
 import {
-  countersSince,
+  allowPauses,
   isMiscounted,
   type LedgerReading,
   liveOrdersOf,
   lockRebuild,
-  oldestTransaction,
   type ProductRef,
   readBeside,
   readCounters,
@@ -286,7 +285,7 @@ export class Reconciler {
         sql.begin(async (tx) => {
           if (!(await lockRebuild(tx, sale.sale_id))) return 'busy'
           if (onlyIfFenced && (await gates.of(sale.sale_id).isOpen(idsOf(sale)))) return false
-          return this.#rebuildNow(tx, sale.sale_id)
+          return this.#rebuildNow(sale.sale_id)
         }),
       )
       if (result !== 'busy') return result
@@ -296,27 +295,24 @@ export class Reconciler {
   }
 
   /**
-   * Restores the live orders, then adds what has begun and ends what has ended since they were read. The counters are read
-   * last; later orders are counted by their own calls. An order that begins after the live orders were read, and is sold
-   * before the counters are, need not be in the gate: it holds no unit, and the ledger knows its key and visitor.
+   * Restores the live orders, the blocks and the counts of one moment. It comes after the fence, and after every reservation of the
+   * gate before: whatever changes later tells the gate by its own call, before it opens or after.
    */
-  async #rebuildNow(tx: Queryable, sale: string): Promise<boolean> {
+  async #rebuildNow(sale: string): Promise<boolean> {
     const { sql, gates, log } = this.#deps
     const startedMs = performance.now()
     // Before their keys are forgotten: a repeated key must not get another order.
     await recordIntents(this.#deps, sale, 0)
     const rebuild = await gates.of(sale).fence()
     await recordIntents(this.#deps, sale, 0)
-    const since = await oldestTransaction(sql)
-    const live = await restoreLive(rebuild, tx, sale)
-    const { products, begun, ended } = await countersSince(sql, sale, since)
-    // Ended ones first: a seat may have passed from one of them to one that has begun.
-    await rebuild.settle(ended.map(({ lines, ...end }) => ({ ...end, cart: cartOf(lines) })))
-    await rebuild.restore(begun)
-    await rebuild.block(await blockedSeats(sql, sale))
-    const open = await rebuild.open(
-      products.map((p) => ({ product: p.product, available: available(p), held: p.held })),
-    )
+    const { live, open } = await sql.begin('isolation level repeatable read read only', async (moment) => {
+      await allowPauses(moment)
+      const live = await restoreLive(rebuild, moment, sale)
+      await rebuild.block(await blockedSeats(moment, sale))
+      const counters = await readCounters(moment, sale)
+      const open = await rebuild.open(counters.map((p) => ({ ...p, available: available(p) })))
+      return { live, open }
+    })
     const ms = Math.round(performance.now() - startedMs)
     log.info({ sale, live, open, ms }, 'gate rebuilt')
     return open

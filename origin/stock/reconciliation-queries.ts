@@ -3,7 +3,7 @@
  * the fast gate is rebuilt.
  */
 import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
-import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { Queryable } from '../ledger/connection.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 
 /** One product of a sale, by their ids. */
@@ -102,11 +102,15 @@ const LIVE_CHUNK = 5_000
 
 /** True if this transaction may rebuild the gate: one at a time per sale, until the transaction or its connection ends. */
 export async function lockRebuild(tx: Queryable, saleId: string): Promise<boolean> {
+  await allowPauses(tx)
   const [lock] = await tx<{ taken: boolean }[]>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${saleId}`}, 0)) as taken,
-      set_config('idle_in_transaction_session_timeout', ${REBUILD_TIMEOUT}, true)`
+    select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${saleId}`}, 0)) as taken`
   return lock?.taken === true
 }
+
+/** Lets a transaction of a rebuild wait between its statements. */
+export const allowPauses = (tx: Queryable) =>
+  tx`select set_config('idle_in_transaction_session_timeout', ${REBUILD_TIMEOUT}, true)`
 
 /**
  * The live orders of a sale at one moment, each read once, within a transaction. A cursor, not pages: with the wrong plan
@@ -126,48 +130,6 @@ export async function* liveOrdersOf(tx: Queryable, saleId: string): AsyncGenerat
     if (orders.length === 0) return
     yield orders
   }
-}
-
-/** The oldest transaction in progress. */
-export async function oldestTransaction(sql: Sql): Promise<string> {
-  const [row] = await sql<{ xid: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::xid::text as xid`
-  if (!row) throw new Error('the ledger returned no snapshot')
-  return row.xid
-}
-
-interface CountersSince {
-  readonly products: readonly ProductCounters[]
-  /** Changed orders that hold units now. */
-  readonly begun: readonly LiveOrder[]
-  /** Changed orders that hold none. */
-  readonly ended: readonly (Omit<LiveOrder, 'hash' | 'holdEndsAtMs'> & {
-    readonly product: string
-    readonly how: 'sell' | 'release'
-  })[]
-}
-
-/**
- * The counters of a sale's products, and its orders changed by the transaction `since` or a later one. One statement is one
- * snapshot, so the counters include each order in the state in which it is returned. updated_at would not do: it is written
- * before the commit.
- */
-export async function countersSince(sql: Sql, saleId: string, since: string): Promise<CountersSince> {
-  const [row] = await sql<CountersSince[]>`
-    select (
-      select coalesce(json_agg(json_build_object('product', product_id, 'total', total, 'buffer', buffer, 'held', held,
-          'sold', sold)), '[]')
-      from products where sale_id = ${saleId}) as products, (
-      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
-          'hash', request_hash, 'quantity', quantity, 'lines', cart, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
-      from orders o
-      where o.sale_id = ${saleId} and status in ${sql(HELD)} and age(o.xmin) <= age(${since}::xid)) as begun, (
-      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'product', product_id,
-          'quantity', quantity, 'lines', cart, 'key', idempotency_key,
-          'how', case when status in ${sql(SOLD)} then 'sell' else 'release' end)), '[]')
-      from orders o
-      where o.sale_id = ${saleId} and status not in ${sql(HELD)} and age(o.xmin) <= age(${since}::xid)) as ended`
-  if (!row) throw new Error('the ledger returned no counters')
-  return row
 }
 
 // -- Recounting the orders ---------------------------------------------------------------------------------------

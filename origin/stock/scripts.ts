@@ -26,7 +26,8 @@ interface Scripts {
   readGate: Script<unknown>
   restoreOrders: Script<number>
   blockSeats: Script<number>
-  moveSeat: Script<null>
+  changeSeats: Script<number>
+  learnUnpaid: Script<null>
   unfenceGate: Script<number>
   clockMs: Script<number>
   dueHolds: Script<(string | number)[]>
@@ -43,17 +44,18 @@ export const MOST_UNPAID = 10
 export const WAITS_FOR_USE = MOST_UNPAID + 1
 
 const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
-  reserveUnits: { file: 'reserve', numberOfKeys: 9 },
+  reserveUnits: { file: 'reserve', numberOfKeys: 10 },
   rememberKey: { file: 'remember-key', numberOfKeys: 1 },
-  adoptOrder: { file: 'adopt', numberOfKeys: 6 },
-  settleHolds: { file: 'settle', numberOfKeys: 9 },
+  adoptOrder: { file: 'adopt', numberOfKeys: 7 },
+  settleHolds: { file: 'settle', numberOfKeys: 10 },
   markIntents: { file: 'mark-intents', numberOfKeys: 1 },
   readStock: { file: 'read-stock', numberOfKeys: 1 },
   readGate: { file: 'read-gate', numberOfKeys: 4 },
-  restoreOrders: { file: 'restore', numberOfKeys: 6 },
-  blockSeats: { file: 'block', numberOfKeys: 2 },
-  moveSeat: { file: 'move', numberOfKeys: 4 },
-  unfenceGate: { file: 'unfence', numberOfKeys: 1 },
+  restoreOrders: { file: 'restore', numberOfKeys: 7 },
+  blockSeats: { file: 'block', numberOfKeys: 3 },
+  changeSeats: { file: 'change-seats', numberOfKeys: 4 },
+  learnUnpaid: { file: 'learn-unpaid', numberOfKeys: 1 },
+  unfenceGate: { file: 'unfence', numberOfKeys: 4 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
   dueHolds: { file: 'due', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: WAITS_FOR_USE + 1 },

@@ -24,6 +24,7 @@ import { requireOrder } from '../../orders/order-routes.ts'
 import type { Orders } from '../../orders/orders.ts'
 import type { AdminSales } from '../../sales/admin-sales.ts'
 import type { Gates } from '../../stock/gate/gate.ts'
+import type { SeatChange } from '../../stock/gate/seat-change.ts'
 import type { Reconciler } from '../../stock/reconciler.ts'
 import { chartDocument } from '../chart-document.ts'
 import type { Halls } from '../halls.ts'
@@ -74,17 +75,20 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
     return { sale, hall: hall ?? refuse(problem('not-found', { detail: 'The sale has no hall.' })) }
   }
 
+  async function tellGate(saleId: string, change: SeatChange) {
+    await gates
+      .of(saleId)
+      .changeSeats(change)
+      .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate not updated; the reconciler heals it'))
+  }
+
   async function published(
     c: Context,
     saleId: string,
-    { changed, count, unchanged }: SeatsChanged,
+    { changes, count, unchanged }: SeatsChanged,
     isBlocked: boolean,
   ) {
-    const gate = gates.of(saleId)
-    for (const [section, seats] of changed)
-      await gate
-        .block(section, seats, isBlocked)
-        .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate not updated; the reconciler heals it'))
+    for (const change of changes) await tellGate(saleId, change)
     await sales.publish(saleId)
     return c.json({ [isBlocked ? 'blocked' : 'released']: count, unchanged })
   }
@@ -157,14 +161,7 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
       .post('/orders/:order/move', jsonBody(MoveRequest), async (c) => {
         const found = await requireOrder(sql, c.req.param('order'))
         const { order, move } = await moveSeat(sql, found, c.req.valid('json'), operatorOf(c))
-        const { order_id, sale_id: saleId, visitor } = order
-        if (move)
-          await gates
-            .of(saleId)
-            .move(order_id, visitor, move.from, move.to)
-            .catch((error) =>
-              log.warn({ order: order_id, error: String(error) }, 'gate not updated; the reconciler heals it'),
-            )
+        if (move) await tellGate(order.sale_id, move)
         return c.json(orderAt({ tax: found.tax ?? null, ...order }, sales.nowMs()))
       })
 

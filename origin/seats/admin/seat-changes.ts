@@ -10,14 +10,12 @@ import { findOrder, moveOrders, type OrderRow } from '../../ledger/order-stateme
 import type { StoredLine } from '../../ledger/schema/orders.ts'
 import { audit } from '../../operators/audit.ts'
 import { publishPhase } from '../../sales/sale-queries.ts'
-import type { SectionSeat } from '../../stock/gate/gate.ts'
+import { blockChange, moveChange, type SeatChange } from '../../stock/gate/seat-change.ts'
 import { conflict, lockRunningSale, lockSections } from './section-queries.ts'
 
-/** Seats that changed, by section: what the fast gate is told. */
-export type ChangedSeats = ReadonlyMap<string, readonly number[]>
-
 export interface SeatsChanged {
-  readonly changed: ChangedSeats
+  /** What the fast gate learns. */
+  readonly changes: readonly SeatChange[]
   readonly count: number
   readonly unchanged: number
 }
@@ -74,9 +72,13 @@ function changeSeats(
     const changed = await change(tx, found)
     const bySection = Map.groupBy(changed, ({ section_id }) => section_id)
     const sign = action === 'seats blocked' ? 1 : -1
+    const changes: SeatChange[] = []
     for (const [section, seats] of bySection) {
-      await tx`
-        update products set buffer = buffer + ${sign * seats.length}::int where sale_id = ${saleId} and product_id = ${section}`
+      const [row] = await tx<{ version: number }[]>`
+        update products set buffer = buffer + ${sign * seats.length}::int where sale_id = ${saleId} and product_id = ${section}
+        returning version`
+      const indexes = seats.map(({ seat_index }) => seat_index)
+      changes.push(blockChange(section, row?.version ?? 0, indexes, sign > 0))
       const ids = seats.map(({ seat_id }) => seat_id)
       const after = {
         seats: ids.length,
@@ -87,7 +89,7 @@ function changeSeats(
     }
     await publishPhase(tx, saleId)
     return {
-      changed: new Map([...bySection].map(([section, seats]) => [section, seats.map(({ seat_index }) => seat_index)])),
+      changes,
       count: changed.length,
       unchanged: found.length - changed.length,
     }
@@ -123,7 +125,7 @@ const invalid = (errors: readonly FieldError[]) =>
 export interface Moved {
   readonly order: OrderRow
   /** Null: it has this seat already. */
-  readonly move: { readonly from: SectionSeat; readonly to: SectionSeat } | null
+  readonly move: SeatChange | null
 }
 
 /** While a charge is in progress the order stays as it is, as a buyer at their bank sees it. */
@@ -167,7 +169,7 @@ export function moveSeat(sql: Sql, order: OrderRow, request: MoveRequest, operat
     await tx`
       update orders set cart = ${JSON.stringify(cart)}::text::jsonb, product_id = ${cart[0]?.product ?? row.product_id}
       where order_id = ${orderId}`
-    await moveUnit(tx, saleId, line.product, target, isSold(row.status))
+    const version = await moveUnit(tx, saleId, line.product, target, isSold(row.status))
     const [moved] = await moveOrders(tx, [orderId], { from: [row.status], type: 'order.moved' })
     if (!moved) throw new Error(`order ${orderId} was not moved`)
     await audit(tx, [
@@ -180,7 +182,9 @@ export function moveSeat(sql: Sql, order: OrderRow, request: MoveRequest, operat
         after: { line: request.line, section: target, seat: seat_id },
       },
     ])
-    return { order: moved, move: { from: { section: line.product, seat: line.seat }, to: { section: target, seat } } }
+    const buyer = { visitor: row.visitor, isSold: isSold(row.status) }
+    const from = { section: line.product, seat: line.seat }
+    return { order: moved, move: moveChange(buyer, version, from, { section: target, seat }) }
   })
 }
 
@@ -195,14 +199,16 @@ async function findTarget(tx: Queryable, saleId: string, section: string, seat: 
   return found
 }
 
-/** Counts a unit of one section as one of another. */
-async function moveUnit(tx: Queryable, saleId: string, from: string, to: string, sold: boolean): Promise<void> {
-  if (from === to) return
-  const counts = async (section: string, units: number) => tx`
-    update products set held = held + ${sold ? 0 : units}::int, sold = sold + ${sold ? units : 0}::int
-    where sale_id = ${saleId} and product_id = ${section}`
+/** Counts a unit of one section as one of another. Returns the latter's version, which is new also where they are the same. */
+async function moveUnit(tx: Queryable, saleId: string, from: string, to: string, sold: boolean): Promise<number> {
+  const counts = async (section: string, units: number) => {
+    const [row] = await tx<{ version: number }[]>`
+      update products set held = held + ${sold ? 0 : units}::int, sold = sold + ${sold ? units : 0}::int
+      where sale_id = ${saleId} and product_id = ${section} returning version`
+    return row?.version ?? 0
+  }
   await counts(from, -1)
-  await counts(to, 1)
+  return counts(to, 1)
 }
 
 // -- Who has a seat ----------------------------------------------------------------------------------------------------

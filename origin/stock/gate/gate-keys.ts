@@ -1,5 +1,16 @@
 /** The keys of a sale's gate in Redis, in the order in which the scripts take them. */
-const KEYS = ['stock', 'holds', 'keys', 'visitors', 'unrecorded', 'unpaid', 'seats', 'limited', 'networks'] as const
+const KEYS = [
+  'stock',
+  'holds',
+  'keys',
+  'visitors',
+  'unrecorded',
+  'unpaid',
+  'seats',
+  'limited',
+  'networks',
+  'claims',
+] as const
 export type GateKeys = Readonly<Record<(typeof KEYS)[number], string>>
 
 export function gateKeys(saleId: string): GateKeys {
@@ -13,6 +24,7 @@ export function gateKeys(saleId: string): GateKeys {
     seats: `{${saleId}}:seats`,
     limited: `{${saleId}}:limited`,
     networks: `{${saleId}}:networks`,
+    claims: `{${saleId}}:claims`,
   }
 }
 

@@ -21,6 +21,7 @@ import { type GateKeys, gateKeys, listed } from './gate-keys.ts'
 import { type GateReading, readGate, readStock } from './gate-reading.ts'
 import { type GivenBack, giveBack, type HoldEnd, settleHolds } from './hold-ends.ts'
 import { Rebuild } from './rebuild.ts'
+import type { SeatChange } from './seat-change.ts'
 import { type GateVerdict, type KnownKey, readKnownKey, readVerdicts, type Stock } from './verdicts.ts'
 
 /** Callers in one script call. More would block Redis for longer than a millisecond. */
@@ -49,12 +50,6 @@ interface Terms {
   readonly limits?: Readonly<Record<string, number>>
   /** The variants that share the limit of their product, by each of them. */
   readonly variants?: Readonly<Record<string, readonly string[]>>
-}
-
-/** A seat by its place in the bitmap of taken seats. */
-export interface SectionSeat {
-  readonly section: string
-  readonly seat: number
 }
 
 type Adopted = Units & Pick<Reservation, 'order' | 'visitor' | 'key' | 'hash'>
@@ -262,30 +257,18 @@ export class Gate {
 
   /** Takes in an order that was recorded without this gate. */
   async adopt(reservation: Adopted, holdEndsAtMs: number): Promise<void> {
-    const { stock, holds, keys, visitors, seats, limited } = this.#key
+    const { stock, holds, keys, visitors, seats, limited, claims } = this.#key
     const { order, visitor, key, hash, quantity } = reservation
     const args = [order, visitor, key, hash, unitsText(reservation), quantity, holdEndsAtMs]
-    await this.#redis.adoptOrder(stock, holds, keys, visitors, seats, limited, ...args)
+    await this.#redis.adoptOrder(stock, holds, keys, visitors, seats, limited, claims, ...args)
   }
 
-  /** Takes seats of a section out of sale, or puts them back. If this is lost, the reconciler finds the difference. */
-  async block(section: string, seats: readonly number[], isBlocked: boolean): Promise<void> {
-    await this.#redis.blockSeats(this.#key.stock, this.#key.seats, section, isBlocked ? 1 : 0, ...seats)
-  }
-
-  /** Gives an order another seat, as the ledger has done. If this is lost, the reconciler finds the difference. */
-  async move(order: string, visitor: string, from: SectionSeat, to: SectionSeat): Promise<void> {
-    const { stock, holds, seats, limited } = this.#key
-    const args = [order, visitor, from.section, from.seat, to.section, to.seat]
-    await this.#redis.moveSeat(stock, holds, seats, limited, ...args)
-  }
-
-  /** Marks seats as taken that the ledger has sold, blocked or held: the counts are left to the reconciler. */
-  async markTaken(seats: readonly number[]): Promise<void> {
-    if (seats.length === 0) return
-    const commands = this.#redis.multi()
-    for (const seat of seats) commands.setbit(this.#key.seats, seat, 1)
-    await commands.exec()
+  /** Learns what an operator has changed of seats. If this is lost, the reconciler finds the difference. */
+  async changeSeats({ section, version, visitor = '', freed, taken, stock }: SeatChange): Promise<void> {
+    const { stock: counters, seats, claims, limited } = this.#key
+    const units = stock.flatMap(({ product, available, held }) => [product, available, held])
+    const args = [section, version, visitor, freed.join(), taken.join(), ...units]
+    await this.#redis.changeSeats(counters, seats, claims, limited, ...args)
   }
 
   /** Ends holds, each once; returns how many it ended. */
@@ -301,7 +284,7 @@ export class Gate {
 
   /** Takes in what the ledger knows of a visitor: a rebuild keeps these, a Redis that came back empty has lost them. */
   async learnUnpaid(visitor: string, orders: number): Promise<void> {
-    await this.#redis.hset(this.#key.unpaid, visitor, orders)
+    await this.#redis.learnUnpaid(this.#key.unpaid, visitor, orders)
   }
 
   /** Orders whose hold is over by Redis's clock, and in how many milliseconds the next one is; null: there is none. */

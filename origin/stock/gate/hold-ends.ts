@@ -37,14 +37,14 @@ const argsOf = (end: Omit<HoldEnd, 'how'>, how: string) => [
   how,
 ]
 
-/** Ends holds, each once; returns how many it ended. `fence`: of the rebuild that ends them; none in a gate that is in use. */
-export async function settleHolds(redis: Store, key: GateKeys, ends: readonly HoldEnd[], fence = ''): Promise<number> {
-  const [ended] = await redis.settleHolds(listed(key), fence, ...ends.flatMap((end) => argsOf(end, end.how)))
+/** Ends holds, each once; returns how many it ended. */
+export async function settleHolds(redis: Store, key: GateKeys, ends: readonly HoldEnd[]): Promise<number> {
+  const [ended] = await redis.settleHolds(listed(key), ...ends.flatMap((end) => argsOf(end, end.how)))
   return ended
 }
 
 /** Gives back units that were reserved, unless somebody else knows of the intent. */
 export async function giveBack(redis: Store, key: GateKeys, reservation: Reservation): Promise<GivenBack> {
-  const [, became] = await redis.settleHolds(listed(key), '', ...argsOf(reservation, 'give back'))
+  const [, became] = await redis.settleHolds(listed(key), ...argsOf(reservation, 'give back'))
   return became as GivenBack
 }

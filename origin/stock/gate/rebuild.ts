@@ -2,8 +2,7 @@
 import { cartOf, unitsText } from '../cart.ts'
 import type { LiveOrder } from '../reconciliation-queries.ts'
 import type { Store } from '../scripts.ts'
-import type { GateKeys } from './gate-keys.ts'
-import { type HoldEnd, settleHolds } from './hold-ends.ts'
+import { type GateKeys, listed } from './gate-keys.ts'
 import type { Stock } from './verdicts.ts'
 
 /** Orders restored, or ended, in one call. */
@@ -11,11 +10,14 @@ const REBUILD_CHUNK = 500
 
 interface ProductStock extends Stock {
   readonly product: string
+  /** Of the product's row. */
+  readonly version?: number
 }
 
 /**
- * The rebuild of a gate from the ledger, while it is fenced. Orders that begin and end meanwhile are noted in the gate, and
- * `open` counts the notes that the ledger's counts do not include. Overtaken by another's fence, it changes nothing any more.
+ * The rebuild of a gate from the ledger as it is at one moment, while the gate is fenced. What happens to orders and seats meanwhile is
+ * noted in the gate; the notes that this moment does not include are counted as it opens. Overtaken by another's fence, a rebuild
+ * changes nothing any more.
  */
 export class Rebuild {
   readonly #redis: Store
@@ -29,7 +31,7 @@ export class Rebuild {
   }
 
   async restore(orders: readonly LiveOrder[]): Promise<void> {
-    const { stock, holds, keys, visitors, seats, limited } = this.#key
+    const { stock, holds, keys, visitors, seats, limited, claims } = this.#key
     for (let at = 0; at < orders.length; at += REBUILD_CHUNK) {
       const chunk = orders.slice(at, at + REBUILD_CHUNK)
       const args = chunk.flatMap((o) => {
@@ -37,32 +39,30 @@ export class Rebuild {
         const units = cart ? unitsText({ product: '', quantity: 0, cart }) : ''
         return [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? '', units]
       })
-      await this.#redis.restoreOrders(stock, holds, keys, visitors, seats, limited, this.#fence, ...args)
-    }
-  }
-
-  /**
-   * Ends the holds of orders that ended after they were read to be restored and before the counts were read. Orders that
-   * end later are counted by their own calls, before the gate opens or after.
-   */
-  async settle(ends: readonly HoldEnd[]): Promise<void> {
-    for (let at = 0; at < ends.length; at += REBUILD_CHUNK) {
-      await settleHolds(this.#redis, this.#key, ends.slice(at, at + REBUILD_CHUNK), this.#fence)
+      await this.#redis.restoreOrders(stock, holds, keys, visitors, seats, limited, claims, this.#fence, ...args)
     }
   }
 
   /** Marks the seats that operators block. */
-  async block(seats: readonly number[]): Promise<void> {
-    for (let at = 0; at < seats.length; at += REBUILD_CHUNK) {
-      const commands = this.#redis.multi()
-      for (const seat of seats.slice(at, at + REBUILD_CHUNK)) commands.setbit(this.#key.seats, seat, 1)
-      await commands.exec()
-    }
+  async block(blocked: readonly number[]): Promise<void> {
+    const { stock, seats, claims } = this.#key
+    for (let at = 0; at < blocked.length; at += REBUILD_CHUNK)
+      await this.#redis.blockSeats(stock, seats, claims, this.#fence, ...blocked.slice(at, at + REBUILD_CHUNK))
   }
 
-  /** Opens the gate with the ledger's counts; false if another rebuild has begun. */
+  /** Opens the gate with the ledger's counts of the moment at which the orders were read; false if another rebuild has begun. */
   async open(counts: readonly ProductStock[]): Promise<boolean> {
-    const args = counts.flatMap(({ product, available, held }) => [product, available, held])
-    return (await this.#redis.unfenceGate(this.#key.stock, this.#fence, ...args)) === 1
+    await this.#endAgain()
+    const { stock, seats, claims, limited } = this.#key
+    const args = counts.flatMap(({ product, available, held, version = 0 }) => [product, available, held, version])
+    return (await this.#redis.unfenceGate(stock, seats, claims, limited, this.#fence, ...args)) === 1
+  }
+
+  /** Ends the holds whose end was noted before they were restored. */
+  async #endAgain(): Promise<void> {
+    const notes = Object.entries(await this.#redis.hgetall(this.#key.stock))
+    const over = notes.filter(([field]) => field.startsWith('over ')).map(([, note]) => JSON.parse(note) as string[])
+    for (let at = 0; at < over.length; at += REBUILD_CHUNK)
+      await this.#redis.settleHolds(listed(this.#key), ...over.slice(at, at + REBUILD_CHUNK).flat())
   }
 }

@@ -1,12 +1,8 @@
--- Block: an operator blocks seats of a section, or releases them. A fenced gate reads the blocks with its counts.
+-- Block: marks the seats that operators block, during a rebuild.
 --
--- KEYS  1 stock   2 seats   (as in reserve.lua)
--- ARGV  1 section   2 the bit: 1 blocked, 0 free   3.. the seats
--- Returns how many bits have changed; the section's units for sale change by as many
-if redis.call('HGET', KEYS[1], 'run') ~= thisRun() then return 0 end
-local changed = 0
-for i = 3, #ARGV do
-  if redis.call('SETBIT', KEYS[2], ARGV[i], ARGV[2]) ~= tonumber(ARGV[2]) then changed = changed + 1 end
-end
-redis.call('HINCRBY', KEYS[1], 'available ' .. ARGV[1], ARGV[2] == '1' and -changed or changed)
-return changed
+-- KEYS  1 stock   2 seats   3 claims   (as in reserve.lua)
+-- ARGV  1 the fence   2.. the seats
+-- Returns 1; 0 if another rebuild has begun, and nothing was changed
+if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
+for i = 2, #ARGV do claimSeat(KEYS[2], KEYS[3], ARGV[i], 1) end
+return 1

@@ -2,7 +2,8 @@
 -- sale: it reads everything about all of them at once and writes all changes at once, which takes half the time of a
 -- command each.
 --
--- KEYS  1 stock (hash: run; and for each product, 'available PRODUCT' and 'held PRODUCT')
+-- KEYS  1 stock (hash: run; and for each product, 'available PRODUCT', 'held PRODUCT' and 'version PRODUCT', of the row that these were
+--         loaded from)
 --       2 holds (zset: order -> end of the hold, ms)       3 keys (hash: visitor key -> order|request hash)
 --       4 visitors (hash: visitor -> units of all products|latest order)
 --       5 unrecorded (hash: order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment
@@ -13,6 +14,7 @@
 --       8 limited (hash: product visitor -> units), for products with a limit of their own
 --       9 networks (hash: network -> units that its buyers hold unpaid; 'order ORDER' -> its units and networks), of buyers whose
 --         networks are bounded. A rebuild forgets them: the ledger does not know.
+--       10 claims (hash: seat -> claims beside its bit, as in units-of.lua; 'change SECTION VERSION' -> 1)
 --       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
 --       first before a key.
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
@@ -138,7 +140,9 @@ local function takeCart(visitor, latest, parts)
     available[p], held[p], isTaken[p] = available[p] - quantity, held[p] + quantity, true
     if had[product] then redis.call('HSET', KEYS[8], product .. ' ' .. visitor, had[product] + quantity) end
   end
-  markSeats(KEYS[7], parts, 1)
+  for _, part in ipairs(parts) do
+    for _, seat in ipairs(part[3] or {}) do redis.call('SETBIT', KEYS[7], seat, 1) end
+  end
   return 'r'
 end
 

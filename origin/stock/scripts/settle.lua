@@ -1,18 +1,14 @@
 -- Settle: ends holds, each at most once: only the call that removes the order from the holds counts.
 --
--- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   7 seats   8 limited   9 networks
+-- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   7 seats   8 limited   9 networks   10 claims
 --       (as in reserve.lua)
--- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
---       then six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back), 'unpaid' (they
+-- ARGV  six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back), 'unpaid' (they
 --       come back, and the visitor's order counts as failed), 'declined' (the same, from the visitor's second one on), 'sell' (they stay gone),
 --       'refuse' (the ledger has noted that there is no such order: the units come back, the key may be used again, and no worker
 --       records the order any more) or 'give back' (the same, unless the intent is promised, taken to be recorded, or gone)
 -- Returns how many holds were ended, followed for each 'give back' by 'given back', or by why it was not: 'promised', 'taken' or 'gone'.
---       {0} if another rebuild has begun, and nothing was changed
 local stock = redis.call('HMGET', KEYS[1], 'fence', 'run')
 local fence = stock[1]
-local isCounted = ARGV[1] ~= ''
-if isCounted and fence ~= ARGV[1] then return { 0 } end
 local hasNetworks = redis.call('EXISTS', KEYS[9]) == 1
 local ended, backOf, heldOf, answer = 0, {}, {}, {}
 
@@ -45,9 +41,9 @@ local function settleOne(order, visitor, product, quantity, key, how)
       notes[k] = units .. '|' .. back .. '|' .. product
     end
     -- The counts that the gate opens with may not include this end: `unfence.lua` counts the ends still noted.
-    if fence and not isCounted then redis.call('HSET', KEYS[1], 'ended ' .. order, table.concat(notes, ';')) end
+    if fence then redis.call('HSET', KEYS[1], 'ended ' .. order, table.concat(notes, ';')) end
     if how ~= 'sell' then
-      markSeats(KEYS[7], parts, 0)
+      claimSeats(KEYS[7], KEYS[10], parts, -1)
       for _, part in ipairs(parts) do
         local field = part[1] .. ' ' .. visitor
         if redis.call('HEXISTS', KEYS[8], field) == 1 and redis.call('HINCRBY', KEYS[8], field, -part[2]) <= 0 then
@@ -71,12 +67,13 @@ local function settleOne(order, visitor, product, quantity, key, how)
     end
   end
   if how == 'refuse' then redis.call('HDEL', KEYS[5], order) end
-  if isCounted and (redis.call('HDEL', KEYS[1], 'ended ' .. order) == 1 or isHeld) then
-    redis.call('HDEL', KEYS[1], 'begun ' .. order)
+  -- The rebuild may restore the order as it was before: it ends the hold again (rebuild.ts).
+  if fence and not isHeld and how ~= 'refuse' then
+    redis.call('HSET', KEYS[1], 'over ' .. order, cjson.encode({ order, visitor, product, quantity, key, how }))
   end
 end
 
-for i = 2, #ARGV, 6 do
+for i = 1, #ARGV, 6 do
   local order, how = ARGV[i], ARGV[i + 5]
   local became = how == 'give back' and givingBack(order)
   if became then answer[#answer + 1] = became end
