@@ -116,6 +116,7 @@ describe('a bill', () => {
       total_minor: 7_979,
     })
     expect(to('DE', [SHIRT])?.totals.shipping_minor).toBe(490)
+    expect(to('DE', [{ ...SHIRT, quantity: 1, weight_grams: 1_000 }])?.totals.shipping_minor).toBe(490)
     expect(to('AT')?.totals.shipping_minor).toBe(1_290)
     expect(to('AT', [{ ...SHIRT, quantity: 7 }])).toBeNull()
     expect(to('FR')).toBeNull()

@@ -36,6 +36,7 @@ describe('finds', () => {
     ['pizzza', ['pizza', 'slices'], 'pizza'],
     ['Swarzeneger', ['arnold'], 'schwarzenegger'],
     ['HOUPE', ['house'], 'house'],
+    ['rote', ['slices'], 'rome'],
     ['pizzza in newyork', ['pizza'], 'pizza in new york'],
   ])('%s in spite of typing errors and sounds, and says what was meant', (q, found, meant) => {
     expect(new Set(sales(q))).toEqual(new Set(found))
