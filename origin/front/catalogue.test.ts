@@ -16,12 +16,12 @@ const SHOE = {
   names: { de: 'Aurora Eins' },
   description: { en: '**Light** & [quick](https://x.example)\n\n- 238 g', ar: 'خفيف' },
   options: [{ name: 'size', values: ['36', '37'] }],
-  unit_price_minor: 18_900,
+  unit_price_minor: 16_900,
   currency: 'EUR',
   total: 0,
   tags: ['shoe'],
   variants: [
-    { variant_id: 'shoe-36', options: { size: '36' }, total: 5 },
+    { variant_id: 'shoe-36', options: { size: '36' }, unit_price_minor: 18_900, total: 5 },
     { variant_id: 'shoe-37', options: { size: '37' }, unit_price_minor: 17_900, total: 3, buffer: 1 },
   ],
 }
