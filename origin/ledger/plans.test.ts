@@ -7,7 +7,7 @@ import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { ledgerDatabase, useLedger } from '../../test/lib/servers.ts'
 import { firstOrders, orderFigures } from '../report/report-queries.ts'
 import { markLongOver, readSales, writeSale } from '../sales/sale-queries.ts'
-import { countOrders, liveOrdersOf } from '../stock/reconciliation-queries.ts'
+import { countOrders, liveOrdersOf, readBeside } from '../stock/reconciliation-queries.ts'
 import { connect } from './connection.ts'
 import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './order-statements.ts'
 import { record } from './record.ts'
@@ -55,6 +55,10 @@ describe.each([
       }),
     )
     expect([live.size, read]).toEqual([OF_SALE, OF_SALE])
+  })
+
+  test('a comparison with the gate reads no order that holds nothing', async () => {
+    expect(await reads(() => readBeside(sql, 'young', [], []))).toBe(0)
   })
 
   test('each page of an export reads its own orders only', async () => {
