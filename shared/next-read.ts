@@ -12,7 +12,7 @@ import { isFinal } from './schedule.ts'
  * 0.45 s later. A cache serves the copy before for up to a second more.
  */
 
-/** With this interval, 95 % of visitors see the end of the sale within 3 s. */
+/** With this interval, 95 % of visitors see the end of the sale within 3 s where its pace foretells the end. */
 export const SOON_MS = 1_900
 /** With this interval, visitors see an announcement within 10 s. */
 export const USUAL_MS = 9_200
