@@ -52,6 +52,12 @@ export class Bot {
       const place = placeIn(answer)
       if (place?.queue_token) {
         this.#place = place.queue_token
+        if (loot.givenUp.has(place.number)) {
+          // While the edge's objects are silent it keeps every place: this one has to be given up once more.
+          await this.#ground.pause(PAUSE_MS)
+          await this.giveUp()
+          continue
+        }
         loot.numbers.add(place.number)
         if (this.#isSignedIn) loot.visitors.add(decodeJwt(place.queue_token).sub)
         this.#see(place)
@@ -79,6 +85,7 @@ export class Bot {
         this.#lost = this.#place
         loot.givenUp.add(place.number)
         await this.call('DELETE', `/sales/${sale}/queue`, this.#lost)
+        this.#place = ''
         return
       }
       await pause(PAUSE_MS)
