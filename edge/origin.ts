@@ -9,8 +9,8 @@ import { bodyMsOf, type Call, NO_STORE, refuse } from './call.ts'
 
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
-/** The origin responds within seconds or says so; a stream of events takes as long as it takes. */
-const ORIGIN_TIMEOUT_MS = 15_000
+/** The origin responds within two or three seconds or says so; a stream of events takes as long as it takes. */
+export const ORIGIN_TIMEOUT_MS = 5_000
 /** Before the second try, a random time about this. */
 const RETRY_MS = 200
 
@@ -61,7 +61,7 @@ export async function callOrigin(path: string, init: OriginCall, { config, nowMs
     return response
   } catch (error) {
     console.warn(JSON.stringify({ msg: 'origin did not serve', path, why: String(error) }))
-    const detail = 'The shop cannot be reached. You keep your place.'
+    const detail = 'The shop cannot be reached. You keep your place: try again, with the same key if you sent one.'
     return refuse('try-again', { detail, retry_after_seconds: 2 })
   }
 }

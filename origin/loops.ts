@@ -7,6 +7,7 @@ import { watchEvents } from './events/watch.ts'
 import type { RecentSearches } from './front/recent-searches.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
+import { watchSessions } from './ledger/sessions.ts'
 import { type Actor, type Loop, loop } from './lib/loop.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { MAIL_READER, readMails } from './mail/mail-queries.ts'
@@ -129,6 +130,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     }),
     every(5_000, 'event watch', () => watchEvents(deps)),
     // Watches
+    every(5_000, 'session watch', () => watchSessions(deps)),
     every(15_000, 'webhook watch', () => deliverer.watch()),
     every(30_000, 'retention', () => retention.round()),
     every(5_000, 'search lists', () => deps.searches.deleteStale()),

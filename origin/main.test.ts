@@ -33,7 +33,8 @@ const way = useFlakyProxy(() => ledger.port)
 const comesAlive = () =>
   expect.poll(() => origin.call('GET', '/healthz').catch(() => null)).toMatchObject({ status: 200 })
 /** The attempts at which the log says that it waits. */
-const attempts = () => [...origin.log().matchAll(/"failures":(\d+)/g)].map(([, failures]) => Number(failures))
+const attempts = () =>
+  [...origin.log().matchAll(/"failures":(\d+).*waiting for Postgres/g)].map(([, failures]) => Number(failures))
 
 test('a starting origin waits for Postgres, alive but not ready, serves once it is back, and stops on request', async () => {
   const sale = await origin.sale()
@@ -95,6 +96,20 @@ test('an origin that loses its connections while starting starts again', async (
   })
   await started
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
+})
+
+test('exits with the reason when Postgres is silent, or never gives the lock of the migrations, and stops within its bound', async () => {
+  databaseUrl = way.through(ledger.url)
+  await origin.sql().begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('flash-sale migrations'))`
+    await expect(origin.restart()).rejects.toThrow('(exit code 1): cannot start: the lock of the migrations is held by')
+  })
+  await origin.restart()
+  way.lose('all')
+  await origin.stop()
+  expect(origin.log()).toContain('stop took too long')
+  await expect(origin.restart()).rejects.toThrow('(exit code 1): cannot start: Postgres does not answer')
+  way.back()
 })
 
 test('exits with the reason when waiting cannot help, and shows no password', async () => {

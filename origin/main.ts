@@ -41,6 +41,8 @@ for (const warning of config.warnings) log.warn(warning)
 /** How to stop what was started; the last is stopped first. */
 const stops: Stop[] = []
 let stopping = false
+/** The part that is being stopped. */
+let stoppingPart: string | undefined
 let app = createUnreadyApp()
 let ops = createOpsApp()
 
@@ -96,7 +98,11 @@ async function close(server: Server, { events, updates, checkout }: Origin): Pro
 async function stop(code: number): Promise<void> {
   if (stopping) return
   stopping = true
-  setTimeout(() => process.exit(code || 1), STOP_TIMEOUT_MS).unref()
+  const giveUp = () => {
+    log.error({ what: stoppingPart }, 'stop took too long')
+    process.exit(code || 1)
+  }
+  setTimeout(giveUp, STOP_TIMEOUT_MS).unref()
   await stopAll()
   process.exit(code)
 }
@@ -104,6 +110,7 @@ async function stop(code: number): Promise<void> {
 async function stopAll(): Promise<void> {
   for (let last = stops.pop(); last; last = stops.pop()) {
     const [what, stop] = last
+    stoppingPart = what
     await Promise.resolve(stop()).catch((error) => log.warn({ what, error: String(error) }, 'stop failed'))
   }
 }

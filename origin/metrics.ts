@@ -169,6 +169,8 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       'Age of the oldest transaction that writes on the server: events wait for its end',
     ),
 
+    sessionsEnded: counter('ledger_sessions_ended_total', 'Forgotten sessions of Postgres that were ended', 'state'),
+
     retention: counter('retention_rows_total', 'Rows deleted or made anonymous after their retention period', 'kind'),
 
     // -- Redis and actors --

@@ -9,9 +9,12 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import postgres from 'postgres'
+import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
+import { acceptedLimits, endForgottenSessions, PREPARING, type SessionLimits } from './sessions.ts'
 
 export type Sql = postgres.Sql
 /** A connection pool, or a transaction on it. */
@@ -20,8 +23,6 @@ export type Queryable = postgres.Sql | postgres.TransactionSql
 const MAX_CONNECTIONS = 10
 /** Callers do not wait longer than this, so a longer statement would only keep its locks. */
 const STATEMENT_TIMEOUT_MS = 10_000
-/** The server cancels each statement by then: if it is silent one second later, it is gone, whatever TCP reports. */
-const RESPONSE_TIMEOUT_SECONDS = STATEMENT_TIMEOUT_MS / 1000 + 1
 /** Interval of TCP keep-alive probes on idle connections. */
 const KEEP_ALIVE_SECONDS = 10
 /** A transaction idle for longer belongs to a process that is gone, and its locks block everyone. */
@@ -30,23 +31,41 @@ const IDLE_TRANSACTION_MS = 30_000
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 const FUNCTIONS = fileURLToPath(new URL('./functions', import.meta.url))
 
+/** A start that gets no answer for so long ends with the reason: whoever started it learns of it, and starts it again. */
+const ANSWER_WITHIN_SECONDS = 8
+/** One statement of a migration, such as an index over all orders. */
+const MIGRATION_SECONDS = 600
+/** Between two attempts to take the lock of the migrations. */
+const LOCK_EVERY_MS = 200
+
 /** The oldest Postgres that accepts the schema and the functions. */
 const OLDEST_SERVER = 15
 
+/** The name of our sessions, and how long one of their statements may take. */
+export const ORIGIN_SESSIONS = { application: 'flash-sale-origin', statementMs: STATEMENT_TIMEOUT_MS }
+
 /** A pool that connects on first use. Throws if the driver is not patched. */
-export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
+export function connect(
+  url: string,
+  connections = MAX_CONNECTIONS,
+  { application, statementMs } = ORIGIN_SESSIONS,
+  limits: SessionLimits = {},
+): Sql {
+  // The server cancels each statement by then: if it is silent one second later, it is gone, whatever TCP reports.
+  const responseSeconds = statementMs / 1000 + 1
   const sql = postgres(url, {
     max: connections,
     connect_timeout: 3,
     idle_timeout: 60,
-    response_timeout: RESPONSE_TIMEOUT_SECONDS,
+    response_timeout: responseSeconds,
     keep_alive: KEEP_ALIVE_SECONDS,
     backoff: (attempt) => Math.min(2, 0.05 * 2 ** attempt) * (0.5 + Math.random() / 2),
     onnotice: () => {},
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: {
-      application_name: 'flash-sale-origin',
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      ...limits,
+      application_name: application,
+      statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
       // Every statement has its index. Otherwise a plan made while the tables were small scans them whole, and stays cached
       // while they grow: with 30,000 orders a batch took half a second.
@@ -56,7 +75,7 @@ export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
     },
   })
   // Only the patched driver keeps this option.
-  if (sql.options.response_timeout !== RESPONSE_TIMEOUT_SECONDS)
+  if (sql.options.response_timeout !== responseSeconds)
     throw new Error('the Postgres driver is not patched: run "npm run postinstall" and start again')
   return sql
 }
@@ -70,30 +89,81 @@ export async function tryWrite(sql: Sql): Promise<void> {
   await sql`update event_offset set xids = xids`
 }
 
-/** Migrates the schema and replaces the functions. Several origins may run it at the same time. */
-export async function prepare(url: string): Promise<void> {
-  const one = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
+/**
+ * Migrates the schema and replaces the functions. Several origins may run it at the same time. Returns the limits that sessions may
+ * bring. Throws, with a reason that another attempt does not mend by itself, if Postgres gives no answer.
+ */
+export async function prepare(url: string): Promise<SessionLimits> {
+  const options = { max: 1, connect_timeout: 5, keep_alive: KEEP_ALIVE_SECONDS, onnotice: () => {} }
+  const connection = { application_name: PREPARING }
+  let one = postgres(url, { ...options, connection, response_timeout: ANSWER_WITHIN_SECONDS })
   try {
-    const [server] = await one<{ version: string }[]>`select current_setting('server_version') as version`
-    if (Number.parseInt(server?.version ?? '', 10) < OLDEST_SERVER)
-      throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${server?.version}`)
-    await one`select pg_advisory_lock(hashtext('flash-sale migrations'))`
-    const ours = readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({ hash }) => hash)
-    const [tables] = await one<{ journal: boolean; orders: boolean }[]>`
-      select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
-    const journal = tables?.journal ? await one`select hash from drizzle.__drizzle_migrations` : []
-    const applied = journal.map(({ hash }) => hash)
-    // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if another
-    // application kept its journal there, the migrations of one of the two would be skipped silently.
-    if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
-      throw new Error(
-        'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own',
-      )
-    if (!applied.includes(ours.at(-1) ?? '')) await applyMigrations(one)
+    const version = await answered(checkedVersion(one))
+    const limits = await answered(acceptedLimits(url, version))
+    if (!(await answered(appliedIn(one))).includes(oursIn().at(-1) ?? '')) {
+      await one.end({ timeout: 1 })
+      one = postgres(url, { ...options, connection, response_timeout: MIGRATION_SECONDS })
+    }
+    await answered(lockMigrations(one))
+    if (!(await appliedIn(one)).includes(oursIn().at(-1) ?? '')) await applyMigrations(one)
     await one.unsafe(functions())
+    return limits
   } finally {
-    await one.end({ timeout: 5 })
+    await one.end({ timeout: 1 })
   }
+}
+
+/** The result; fails with a reason if there is none within the time that a start may be silent. */
+const answered = <Result>(work: Promise<Result>): Promise<Result> =>
+  withTimeout(work, ANSWER_WITHIN_SECONDS * 1000).catch((error) => {
+    throw error instanceof TimeoutError || error.code === 'CONNECT_TIMEOUT'
+      ? new Error('Postgres does not answer')
+      : error
+  })
+
+async function checkedVersion(sql: Sql): Promise<number> {
+  const [server] = await sql<{ version: string }[]>`select current_setting('server_version') as version`
+  const version = Number.parseInt(server?.version ?? '', 10)
+  if (version < OLDEST_SERVER)
+    throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${server?.version}`)
+  return version
+}
+
+const oursIn = () => readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({ hash }) => hash)
+
+/** The migrations that are applied. Throws for the tables of others. */
+async function appliedIn(sql: Sql): Promise<string[]> {
+  const ours = oursIn()
+  const [tables] = await sql<{ journal: boolean; orders: boolean }[]>`
+    select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
+  const journal = tables?.journal ? await sql`select hash from drizzle.__drizzle_migrations` : []
+  const applied = journal.map(({ hash }) => hash)
+  // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if another
+  // application kept its journal there, the migrations of one of the two would be skipped silently.
+  if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
+    throw new Error(
+      'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own',
+    )
+  return applied
+}
+
+/** Takes the lock of the migrations, which another origin has for as long as it migrates. One that was forgotten is ended. */
+async function lockMigrations(sql: Sql): Promise<void> {
+  const untilMs = performance.now() + (ANSWER_WITHIN_SECONDS - 1) * 1000
+  for (;;) {
+    const [lock] = await sql<
+      { free: boolean }[]
+    >`select pg_try_advisory_lock(hashtext('flash-sale migrations')) as free`
+    if (lock?.free) return
+    await endForgottenSessions(sql)
+    if (performance.now() > untilMs) break
+    await sleep(LOCK_EVERY_MS)
+  }
+  const holders = await sql<{ pid: number }[]>`
+    select pid from pg_locks where locktype = 'advisory' and granted and objid::bigint = hashtext('flash-sale migrations')::bigint & 4294967295`
+  throw new Error(
+    `the lock of the migrations is held by process ${holders.map(({ pid }) => pid).join(', ')} of Postgres`,
+  )
 }
 
 /**

@@ -4,10 +4,12 @@
  * tested with.
  */
 import { randomUUID } from 'node:crypto'
-import postgres from 'postgres'
+import { connect } from '../../ledger/connection.ts'
 import { Batcher } from '../../lib/batcher.ts'
 
 const MAX_CONNECTIONS = 4
+/** A connection that is silent for a second longer is closed: all calls of one kind wait for it, and the shop asks again. */
+const STATEMENT_MS = 2_000
 const PAGE = 1_000
 /** Calls of one kind in one transaction, and those that wait. */
 const BATCH = { size: 200, queue: 20_000 }
@@ -74,13 +76,7 @@ const SCHEMA = `
   create index if not exists charges_pending on sandbox.charges (created_at) where status = 'pending';`
 
 export async function openRecords(databaseUrl: string) {
-  const sql = postgres(databaseUrl, {
-    max: MAX_CONNECTIONS,
-    connect_timeout: 3,
-    backoff: (attempt) => Math.min(1, 0.05 * 2 ** attempt),
-    onnotice: () => {},
-    connection: { application_name: 'flash-sale-sandbox', statement_timeout: 5_000 },
-  })
+  const sql = connect(databaseUrl, MAX_CONNECTIONS, { application: 'flash-sale-sandbox', statementMs: STATEMENT_MS })
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('sandbox records'))`
     await tx.unsafe(SCHEMA)
