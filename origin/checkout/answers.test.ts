@@ -1,6 +1,6 @@
 /**
- * Answers of several processes about one intent, by events in an order that is given: what one has promised, or may be recording, another
- * does not refuse. Real stores.
+ * Answers of several processes about one intent, by events in an order that is given: what one has promised, or may
+ * be recording, another does not refuse. Real stores.
  */
 import { beforeAll, describe, test, vi } from 'vitest'
 import { eventually } from '../../test/lib/eventually.ts'
@@ -29,7 +29,7 @@ beforeAll(() => {
   ;({ sql } = stores())
 })
 
-/** Another process of the sale that takes the ledger for unresponsive, and waits for nothing there. */
+/** This is another process of the sale. It regards the ledger as unresponsive and does not wait for it. */
 async function without(ledger: LoneCheckout) {
   const other = await alone({ of: ledger.sale })
   vi.spyOn(other.sales, 'isLedgerUnresponsive').mockReturnValue(true)
@@ -73,7 +73,7 @@ test('finds the order of a buyer who was refused before, and then bought the uni
   const first = await buy('first')
   await sold(first)
   const asked = vi.spyOn(one.its, 'reserve')
-  // Once the names are read, no store is asked.
+  // After the visitor's name is cached, a checkout asks no store.
   const isAsked = async () => {
     asked.mockClear()
     expect(said(await buy('ann'))).toBe('/problems/sold-out')

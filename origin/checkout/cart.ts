@@ -11,7 +11,7 @@ import { ANY, type Chart } from '../seats/chart.ts'
 /** What of a reservation the request decides. */
 export type Asked = Pick<Reservation, 'product' | 'quantity' | 'cart' | 'choice'>
 
-/** Whether the hall must be known to read the request. */
+/** True if the chart of the hall is needed to read the request. */
 export const asksForSeats = (request: CheckoutRequest, sale: SaleRow) =>
   request.lines
     ? request.lines.some((line) => line.product_id === undefined)
@@ -22,12 +22,12 @@ const productOf = ({ products }: SaleRow, id: string | undefined) =>
     ? (products.find(({ total }) => total > 0) ?? products[0])
     : products.find(({ product_id }) => product_id === id)
 
-/** Whether one of its variants must be chosen. */
+/** True if the product has no units of its own, so that the buyer must choose one of its variants. */
 const hasVariants = ({ products }: SaleRow, { product_id, total }: ProductRow) =>
   total === 0 && products.some(({ variant_of }) => variant_of === product_id)
 const CHOOSE_VARIANT = 'choose a variant'
 
-/** Whether the request must accept terms that it does not. */
+/** True if the request lacks an acceptance of terms that one of its products requires. */
 export const mustAccept = (sale: SaleRow, { product, cart }: Asked, { accept }: CheckoutRequest) =>
   !accept?.includes('terms') &&
   (cart ? cart.some((part) => productOf(sale, part.product)?.has_terms) : productOf(sale, product)?.has_terms)

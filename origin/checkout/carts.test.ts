@@ -6,7 +6,10 @@ import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 const origin = useOrigin()
 const PRICE = { price_minor: 2000, currency: 'EUR' }
 
-/** Ten units of `one`, five places of `floor` and two rows of four seats, of which B-4 is accessible and B-3 for a companion. */
+/**
+ * Ten units of `one`, five places of `floor` and two rows of four seats, of which B-4 is accessible and B-3 for a
+ * companion.
+ */
 async function openHall(options: object = {}): Promise<string> {
   const sale = await origin.sale({ limit_per_visitor: 6, ...options })
   const put = (path: string, body: object) => origin.admin('PUT', `/sales/${sale}/sections/${path}`, body)

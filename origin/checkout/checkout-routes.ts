@@ -1,4 +1,6 @@
-/** The checkout of admitted visitors: what a call must be before the checkout serves it, and how its outcome is sent. */
+/**
+ * The checkout of admitted visitors: what a call must be before the checkout serves it, and how its outcome is sent.
+ */
 import { Hono } from 'hono'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { CheckoutRequest, type Order } from '../../shared/api/public.ts'
@@ -73,8 +75,9 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
   })
 
   /**
-   * Sends an outcome. A visitor who finds all units in carts counts as waiting for stock, and so does one who comes after
-   * others; not while any are left, too few for this visitor or of another product, because others may be called for those.
+   * Sends an outcome. A visitor who finds all units in carts counts as waiting for stock, and so does one who comes
+   * after others; not while any are left, too few for this visitor or of another product, because others may be
+   * called for those.
    */
   function respond(outcome: Outcome, saleId: string, visitor: string): Response {
     if (outcome.kind === 'problem') {

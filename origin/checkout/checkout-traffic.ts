@@ -1,6 +1,6 @@
 /**
- * The traffic of the checkout: sheds calls on overload, and notes who arrived, who waits for stock and how calls ended, for
- * the queues and for the metrics.
+ * The traffic of the checkout: sheds calls on overload, and notes who arrived, who waits for stock and how calls
+ * ended, for the queues and for the metrics.
  */
 import { queueName } from '../../shared/api/access.ts'
 import type { Metrics } from '../metrics.ts'
@@ -12,14 +12,17 @@ import type { LoadShedder } from './load-shedder.ts'
 
 /** Outcomes that are no refusal. */
 const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', 'replayed'])
-/** Outcomes of work that was done, or that failed by our fault. Refusals and repeated calls, which a caller can make at will, steer no line. */
+/**
+ * Outcomes of work that was done, or that failed by our fault. Refusals and repeated calls, which a caller can make
+ * at will, steer no line.
+ */
 const WORKED: ReadonlySet<string> = new Set(['reserved', 'processing', 'try-again', 'failed'])
 
 /** A call that was let in. */
 interface Entered {
   readonly visitor: string
   readonly outcome: string
-  /** By `performance.now()`, once its body was here. */
+  /** The time on the clock of `performance.now()` at which the body had arrived. */
   readonly beganMs: number
   /** How long the Worker worked on it before it came. */
   readonly waitedMs: number
@@ -51,7 +54,10 @@ export class CheckoutTraffic {
       this.#deps.responseTimes.answered(saleId, visitor, beganMs - waitedMs)
   }
 
-  /** Counts a call by its outcome, a shed one too. The sale's minutes count refusals only: orders they take from the ledger. */
+  /**
+   * Counts a call by its outcome, a shed one too. The sale's minutes count refusals only: orders they take from the
+   * ledger.
+   */
   count(saleId: string | undefined, outcome: string): void {
     const { metrics, saleCounts } = this.#deps
     metrics.checkouts.inc({ sale: saleId ?? 'unknown', outcome })

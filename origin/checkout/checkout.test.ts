@@ -158,7 +158,9 @@ describe.concurrent('while others wait for their turn', () => {
     const text = String((await origin.ops('/metrics')).body.text)
     return Number(/^actor_last_success_timestamp_seconds\{actor="arrivals"\} (.+)$/m.exec(text)?.[1])
   }
-  /** The edge's report, which the origin knows once it has counted again, and does not forget after ten seconds here. */
+  /**
+   * The edge's report, which the origin knows once it has counted again, and does not forget after ten seconds here.
+   */
   async function queueOf(sale: string, people: number, likely = people): Promise<void> {
     const still = { called: '0', called_per_second: '1', coming_units: '0', coming_people: `${people}` }
     const about = { numbers_given: `${people}`, boost: '1', throttle: '1', clock_ms: '0' }
@@ -187,7 +189,7 @@ describe.concurrent('while others wait for their turn', () => {
     await queueOf(sale, 1_000)
     for (const refused of [...(await reserve()), ...(await reserve())]) {
       expect(refused).toMatchObject(tooMany)
-      // As all are told who wait for stock.
+      // The retry interval is the same as for any visitor who waits for stock.
       const retryAfter = Number(refused.headers.get('retry-after'))
       expect(retryAfter).toBeGreaterThanOrEqual(4)
       expect(retryAfter).toBeLessThanOrEqual(7)
@@ -213,7 +215,7 @@ describe.concurrent('while others wait for their turn', () => {
     expect(replay).toMatchObject({ status: 201, body: { order_id: first.body.order_id, status: 'cancelled' } })
     await queueOf(sale, 5)
     expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject(tooMany)
-    // Of a hundred only those count who are likely to come.
+    // The gate counts only the visitors in the queue who are likely to come, not all hundred.
     await queueOf(sale, 100, 4)
     expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject({ status: 201 })
   })
@@ -246,7 +248,7 @@ test('bounds what a network holds unpaid, as the edge says, until somebody has p
   expect(first.status).toBe(201)
   const full = { type: '/problems/too-many-requests', reason: 'unpaid_nearby' }
   expect(await from(origin.edgeToken)).toMatchObject({ status: 429, body: full })
-  // Nobody else can say where a buyer is.
+  // The network of a buyer is trusted only if the edge's token comes with it.
   expect((await from('forged')).status).toBe(201)
   const paying = { token: first.token, body: { payment_method: 'pm_ok' } }
   await origin.call('POST', `/orders/${first.body.order_id}/payment`, paying)

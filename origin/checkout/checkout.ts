@@ -6,9 +6,10 @@
  *     record    the exact gate (ledger) records the order, in one transaction shared with others
  *     respond   with the order; or with the one that exists already; or with a refusal
  *
- * Without Redis the exact gate serves alone. Without the ledger, units taken in Redis are answered with "processing" once a
- * replica has them too, where there is one, and a worker records the intent later (pending-reservations.ts). What neither
- * store is known to have is not promised: the response is try-again, and the same key makes one order at most.
+ * Without Redis the exact gate serves alone. Without the ledger, units taken in Redis are answered with "processing"
+ * once a replica has them too, where there is one, and a worker records the intent later (pending-reservations.ts).
+ * What neither store is known to have is not promised: the response is try-again, and the same key makes one order at
+ * most.
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -96,7 +97,7 @@ export class Checkout {
   /** A refusal that needs no store promises nothing. */
   checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Outcome | Promise<Outcome> {
     if (needsPrice(sale, request)) return this.#priced(sale, buyer, request, key)
-    // Only a request for seats waits for the hall, which is in memory after the first.
+    // Only a request for seats needs the chart of the hall, which stays in memory after the first request.
     return asksForSeats(request, sale)
       ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, { hall, codes: [] }))
       : this.#begin(sale, buyer, request, key, { hall: null, codes: [] })
@@ -163,7 +164,9 @@ export class Checkout {
       : this.#reserve(sale, reservation, pricing.codes)
   }
 
-  /** As organisers ask: who names seats leaves no single one. A repeated key is answered all the same. */
+  /**
+   * Organisers may forbid named seats that leave a single free seat behind. A repeated key still returns its order.
+   */
   async #reserveUnlessStranding(
     sale: SaleRow,
     reservation: Reservation,
@@ -177,7 +180,7 @@ export class Checkout {
     if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation, codes)
     const free = new Free(choice.chart, bits)
     const seats = named.flatMap((seat) => choice.chart.at(seat) ?? [])
-    // Of taken ones the gate says which.
+    // If any of the seats is taken, the gate's response says which.
     if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation, codes)
     const single = stranded(choice.chart, free, seats)
     if (single.length === 0) return this.#reserve(sale, reservation, codes)
@@ -208,7 +211,8 @@ export class Checkout {
     if (gate.verdict === 'unknown') return this.#recordExactly({ sale, reservation, gate })
     if (gate.verdict !== 'none' || gate.available > 0 || gate.held > 0)
       return this.#respond({ sale, reservation, gate })
-    // While a unit returns, or right after a rebuild, the gate may count it nowhere: the ledger knows whether all are sold.
+    // While a unit returns, or right after a rebuild, the gate may count it nowhere: the ledger knows whether all are
+    // sold.
     const product = sale.products.find((p) => p.product_id === (gate.product ?? reservation.product))
     const latest = product && product.sold < forSale(product) ? await this.#latest(sale) : sale
     if (product) this.#soldOut.noteEmpty(latest, product.product_id)
@@ -267,7 +271,10 @@ export class Checkout {
     return processing(r)
   }
 
-  /** Ends an attempt whose units the gate has taken. What may be an order keeps them: it expires if its buyer does not come. */
+  /**
+   * Ends an attempt whose units the gate has taken. What may be an order keeps them: it expires if its buyer does not
+   * come.
+   */
   async #withdraw(attempt: Attempt, ledger: InLedger): Promise<Outcome> {
     const { reservation: r } = attempt
     if (ledger === 'perhaps an order') return this.#end(attempt, 'unknown', ledger)
@@ -306,8 +313,9 @@ export class Checkout {
   }
 
   /**
-   * A store that does not answer may have heard of the reservation, so neither yes nor no would be true: it is recorded again
-   * until the ledger answers. A worker who finds its intent must not make an order that was refused, so refusals are noted.
+   * A store that does not answer may have heard of the reservation, so neither yes nor no would be true: it is
+   * recorded again until the ledger answers. A worker who finds its intent must not make an order that was refused,
+   * so refusals are noted.
    */
   async #untilHeard(attempt: Attempt): Promise<Outcome> {
     const { order, sale } = attempt.reservation
@@ -338,7 +346,7 @@ export class Checkout {
 
   #adopted(attempt: Attempt & { ledger: RecordVerdict }, { chosen = {}, reservedUntil }: Recorded): Outcome {
     const r = withChosen(attempt.reservation, chosen)
-    // Behind the response: a gate that is away reads it from the ledger.
+    // This runs after the response. A gate that is unreachable now reads the order from the ledger later.
     this.#gateOf(r)
       .adopt(r, reservedUntil.getTime())
       .catch(() => {})
@@ -353,7 +361,8 @@ export class Checkout {
         .learnUnpaid(r.visitor, ledger.unpaid)
         .catch(() => {})
     if (ledger.verdict === 'seat_taken') {
-      // Who has them tells the gate. What it chose is chosen again, from what the ledger has.
+      // The owner of the seats informs the gate. Seats that the gate chose are chosen again, from what the ledger has
+      // free.
       if (r.choice && !ledger.seats?.some(isNamed(r.choice))) return this.#chooseAgain(attempt)
       return this.#respond(await this.#withOffer(attempt, ledger.seats ?? []))
     }
@@ -374,14 +383,14 @@ export class Checkout {
       .flatMap(({ seats }) => seats ?? [])
       .flatMap((i) => chart.at(i) ?? [])
     const seats = taken.flatMap((i) => chart.at(i) ?? [])
-    // Without Redis there is no offer; the answer is true without one.
+    // Without Redis the response contains no offer of other seats, and is still correct.
     const offer = await this.#gateOf(r)
       .offers.of(chart, all, taken)
       .catch(() => null)
     return { ...attempt, taken: { seats, offer } }
   }
 
-  /** By the exact gate, as a new order: the refused one may have been noted. */
+  /** Uses the exact gate and a new order id, because the refused order may have been recorded. */
   async #chooseAgain({ sale, reservation: { cart: _, ...r } }: Attempt): Promise<Outcome> {
     return this.#recordExactly({ sale, reservation: { ...r, order: randomUUIDv7() }, gate: { verdict: 'fenced' } })
   }

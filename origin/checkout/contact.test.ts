@@ -97,7 +97,7 @@ test('forgets a visitor, whose name may need escaping, for owners only', async (
   const token = await origin.token(sale, visitor)
   const { body: order } = await origin.checkout(sale, { token, body })
   const path = `/visitors/${encodeURIComponent(visitor)}`
-  // Nobody has such a name, which is too long to be stored.
+  // No visitor can have this name, because it is too long to be stored.
   expect(await origin.admin('DELETE', `/visitors/${randomBytes(4_000).toString('hex')}`)).toMatchObject({ status: 422 })
   expect(await origin.admin('DELETE', path)).toMatchObject({
     status: 200,

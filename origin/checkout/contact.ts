@@ -16,7 +16,9 @@ type Asking = Pick<SaleRow, 'contact' | 'delivery'>
 export const keepsContact = ({ contact, delivery }: Asking) =>
   contact.email !== 'off' || contact.address || asksForDelivery(delivery)
 
-/** With the errors of what the sale requires and is missing or wrong. Fields that the sale does not keep are ignored. */
+/**
+ * With the errors of what the sale requires and is missing or wrong. Fields that the sale does not keep are ignored.
+ */
 export function contactOf(
   c: Context,
   { contact: wish, delivery }: Asking,

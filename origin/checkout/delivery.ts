@@ -40,7 +40,7 @@ export function deliveryOf(delivery: Delivery, sent: Address = {}): Delivered {
 
 export const UNSERVED: FieldError = { field: 'delivery.country', detail: 'it is not sent there' }
 
-/** Whether anything, however light, is sent to a country. */
+/** True if the sale sends something of at least one weight to the country. */
 export const isServed = ({ kind, countries, prices }: Delivery, country: string): boolean =>
   kind !== 'address' ||
   ((countries?.includes(country) ?? true) && (prices?.some((one) => one.countries?.includes(country) ?? true) ?? true))

@@ -1,6 +1,6 @@
 /**
- * The existing order that a checkout is answered with when it makes none: by its key, or by a visitor who has all they may.
- * It may be in the ledger, wait as an intent, or be in progress in this process.
+ * The existing order that a checkout is answered with when it makes none: by its key, or by a visitor who has all
+ * they may. It may be in the ledger, wait as an intent, or be in progress in this process.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
@@ -16,7 +16,7 @@ import type { PendingReservations } from './pending-reservations.ts'
 
 /** Keys or orders looked up in one statement, and callers who may wait for one. */
 const LOOK_UPS = { size: 500, queue: 5_000 }
-/** Between two look-ups of orders: most are of buyers whose order is being paid. */
+/** The pause between two look-ups of orders. Most of them are for buyers whose order is being paid, who can wait. */
 const PAUSE_MS = 10
 /** How long a call waits for an order to be found. */
 const FIND_TIMEOUT_MS = 2_000
@@ -30,9 +30,12 @@ interface ExistingOrderDeps {
 
 export class ExistingOrder {
   readonly #deps: ExistingOrderDeps
-  /** Most callers get "sold out", which must cost very little: their keys are looked up in one statement. */
+  /** Most callers get "sold out", which must cost very little: one statement looks up the keys of many callers. */
   readonly #lookUps: Batcher<Reservation, string | null>
-  /** So are orders: of visitors who have all they may, and of those who ask for theirs. */
+  /**
+   * One statement also looks up many orders: of visitors who have reached their limit, and of those who read their
+   * own.
+   */
   readonly #orders: Batcher<string, OrderView | undefined>
 
   constructor(deps: ExistingOrderDeps) {
@@ -46,8 +49,8 @@ export class ExistingOrder {
   }
 
   /**
-   * The order of the call's key, as far as the gates have not said that there is none: a key is answered as it was the first
-   * time, also when the sale is over, or when the gate was rebuilt and has forgotten the key.
+   * The order of the call's key, as far as the gates have not said that there is none: a key is answered as it was
+   * the first time, also when the sale is over, or when the gate was rebuilt and has forgotten the key.
    */
   async byKey({ reservation: r, gate, ledger }: Attempt): Promise<Existing | undefined> {
     if (ledger) return ledger.verdict === 'replay' ? this.#load('key', r, ledger.order) : undefined
@@ -115,7 +118,7 @@ export class ExistingOrder {
     return { by, found }
   }
 
-  /** Another process may be recording the order right now: looks a few times, within the wait. */
+  /** Another process may be recording the order right now, so this looks several times until the wait ends. */
   async #untilRecorded(saleId: string, orderId: string, untilMs: number) {
     for (let pauseMs = 10; ; pauseMs *= 2) {
       const found = await this.byId(saleId, orderId).catch(() => undefined)

@@ -163,7 +163,7 @@ test('returns sold-out without waiting for a ledger that is away', async () => {
   for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
 })
 
-// Most wait for the two seconds after which a buyer is answered: side by side.
+// The tests run concurrently because most of them wait for the two seconds within which a buyer gets an answer.
 describe.concurrent('a checkout', () => {
   describe('where Redis has a replica', () => {
     let master: Server
@@ -315,7 +315,7 @@ describe.concurrent('a checkout', () => {
       const { asked } = await whileLocked(sale, async (tx) => {
         const asked = buy()
         await expect.poll(() => there.intents.count()).toBe(1)
-        // Whoever waits for the ledger has the gate's answer.
+        // The gate answers before the ledger is asked.
         if (what === 'give back') await untilLocked(sql)
         proxy.lose('answers')
         await record(tx, sale, [other], false)
@@ -323,7 +323,7 @@ describe.concurrent('a checkout', () => {
       })
       expect(said(await asked)).toBe('/problems/all-in-carts')
       await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
-      // As a worker that finds the intent. One that was given back is gone in the same step.
+      // A worker would find the intent here. An intent that was given back is removed in the same step.
       const waiting = await there.intents.read(10)
       expect(waiting).toHaveLength(what === 'take' ? 1 : 0)
       for (const { reservation } of waiting)
@@ -357,7 +357,7 @@ describe.concurrent('a checkout', () => {
     expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
     for (const proxy of [toGate, toLedger]) proxy.back()
     const orders = () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`
-    // Nothing goes on behind the answer.
+    // The checkout does no work after its answer.
     await checkout.drain()
     expect(await orders()).toHaveLength(0)
     await expect.poll(async () => said(await buy('ann'))).toBe('recorded')
@@ -380,7 +380,7 @@ describe.concurrent('a checkout', () => {
 
   test('promises a bounded number of unrecorded orders', async ({ expect }) => {
     const { sale, buy, store } = await alone({ total: 100, maxPending: 20 })
-    // Without the sale's row the ledger fails at once.
+    // The ledger fails at once if the sale's row is missing.
     await sql`delete from products where sale_id = ${sale}`
     await sql`delete from sales where sale_id = ${sale}`
     const answers = await Promise.all(Array.from({ length: 60 }, () => buy()))
@@ -388,7 +388,7 @@ describe.concurrent('a checkout', () => {
     expect(promised.length).toBeGreaterThan(0)
     expect(promised.length).toBeLessThanOrEqual(20)
     await expect.poll(async () => promise(await buy())).toEqual(UNTAKEN)
-    // As workers do once they have recorded them.
+    // Workers delete the list after they have recorded the reservations.
     await store.del(`{${sale}}:unrecorded`)
     await expect.poll(async () => said(await buy())).toBe('processing')
   })

@@ -1,8 +1,8 @@
 /**
- * Sheds load by the number of checkouts in progress in this process: by Little's law their rate times the time each takes,
- * so it is where overload shows first. On overload, calls of sales above their fair share are shed. Sales that come when one
- * has taken all the room have their share beyond the bound: the nth sale adds at most an nth of it. One visitor has a few
- * calls in progress and no more, or one admission could take all the room.
+ * Sheds load by the number of checkouts in progress in this process: by Little's law their rate times the time each
+ * takes, so it is where overload shows first. On overload, calls of sales above their fair share are shed. Sales that
+ * come when one has taken all the room have their share beyond the bound: the nth sale adds at most an nth of it. One
+ * visitor has a few calls in progress and no more, or one admission could take all the room.
  */
 
 /** Calls in progress from which background work leaves them time: about 8 ms of work .. */

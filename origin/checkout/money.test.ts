@@ -261,7 +261,7 @@ describe('promo codes', () => {
         { code: 'NONE', holds: false, reason: 'unknown' },
       ],
     })
-    // Whether a code cannot be combined is said of those that may be used: it would confirm a guess.
+    // Only codes that may be used are reported as not combinable, because the report would confirm a guessed code.
     expect((await totals(sale, { product_id: 'shirt', promo_code: ['ALONE', 'LATE', 'PRINTS'] })).body).toMatchObject({
       promo_codes: [{ holds: true }, { reason: 'unknown' }, { reason: 'unknown' }],
     })

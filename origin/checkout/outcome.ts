@@ -1,4 +1,7 @@
-/** The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist already. */
+/**
+ * The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist
+ * already.
+ */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
@@ -46,8 +49,8 @@ export type Outcome =
     }
   | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
   /**
-   * unpaid: how many unpaid orders the visitor has, where that decides who comes first. waitsForUse: they have none, and a use of their
-   * promo code may come back.
+   * unpaid: how many unpaid orders the visitor has, where that decides who comes first. waitsForUse: they have none,
+   * and a use of their promo code may come back.
    */
   | { readonly kind: 'problem'; readonly problem: Problem; readonly unpaid?: number; readonly waitsForUse?: boolean }
 
@@ -117,7 +120,7 @@ function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
     return { kind: 'live', order: found, replayed: true, remaining: remainingOf(attempt) }
   if (('status' in found ? found.request_hash : found.hash) !== r.hash)
     return refusal(problem('idempotency-key-reused'))
-  // Not a replay if a worker has recorded this very call's reservation.
+  // The answer is a replay only if the recorded reservation belongs to another call than this one.
   if (!('status' in found)) return { kind: 'processing', reservation: found, replayed: found.order !== r.order }
   const replayed = found.order_id !== r.order
   return { kind: 'recorded', order: found, replayed, remaining: remainingOf(attempt) }
@@ -215,7 +218,7 @@ export function closedFor(sale: SaleRow, quantity: number, nowMs: number): Probl
 const overLimit = ({ limit_per_visitor: limit }: SaleRow, units = 0) =>
   invalidField('quantity', `at most ${limit - units} ${units > 0 ? 'more ' : ''}per visitor`)
 
-/** Without Retry-After: trying again does not help. */
+/** The problem has no Retry-After header, because another attempt does not help. */
 const tooMany = () =>
   problem('too-many-orders', { detail: 'You have had too many orders in this sale that came to nothing.' })
 
@@ -276,7 +279,10 @@ const overProductLimit = ({ products }: SaleRow, product: string) => {
   return { ...invalidField('quantity', `at most ${limit ?? 0} per visitor of ${name ?? product}`), product_id: product }
 }
 
-/** Not enough units: some may come back, or none will, or never so many. The stock is the gate's, or else the ledger's. */
+/**
+ * Too few units are left. Some may come back, or none will, or never enough. The gate's stock counts first, then the
+ * ledger's.
+ */
 function noStock(sale: SaleRow, r: About, gate?: Stock): Problem {
   if (r.product === null) return noSeats(sale, r)
   if (isPromoCode(r.product)) return usedUp(r.product, gate?.available)
@@ -298,7 +304,10 @@ function noStock(sale: SaleRow, r: About, gate?: Stock): Problem {
 const nameOf = ({ product_id, section_type }: ProductRow) =>
   section_type ? { section_id: product_id } : { product_id }
 
-/** What a cart wants more of than is left: by the store that refused it, of which so many are left, and by the ledger's latest read. */
+/**
+ * What a cart wants more of than is left: by the store that refused it, of which so many are left, and by the
+ * ledger's latest read.
+ */
 function goneOf({ products }: SaleRow, cart: NonNullable<Reservation['cart']>, refused: string, left: number) {
   return products.flatMap((product) => {
     const wanted = cart.reduce((sum, part) => sum + (part.product === product.product_id ? part.quantity : 0), 0)

@@ -1,6 +1,6 @@
 /**
- * A crowd: excess calls are shed early and cheaply or wait, and nothing else suffers; once a sale is sold out, newcomers are
- * answered from memory, with the same answers as before.
+ * A crowd: excess calls are shed early and cheaply or wait, and nothing else suffers; once a sale is sold out,
+ * newcomers are answered from memory, with the same answers as before.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -12,19 +12,19 @@ import { useDatabase, useReturning } from '../../test/lib/servers.ts'
 
 const database = useDatabase()
 const gate = await useReturning(startRedis)
-// As in production.
+// The limit is the one of production.
 const origin = useOwnOrigin(() => ({ databaseUrl: database.url, redisUrl: gate.url }), { CALLS_PER_VISITOR: '6' })
 
 /** The most checkouts of one process at once. */
 const ROOM = 2_000
 /** The connections that bring them. */
 const PARTS = 100
-/** Nobody's hold ends meanwhile: sweepers would look the orders up. */
+/** The hold outlasts the test, so that no sweeper looks up the orders meanwhile. */
 const openSale = (total = 10) => origin.sale({ total, hold_seconds: 3_600 })
 
 /**
- * Sends requests one behind the other over one connection, without waiting for answers: so a crowd is there at once however
- * slow the machine that sends it. Returns the answers from their status on, in the order of the requests.
+ * Sends requests one behind the other over one connection, without waiting for answers: so a crowd is there at once
+ * however slow the machine that sends it. Returns the answers from their status on, in the order of the requests.
  */
 function pipeline(requests: readonly string[], socket = connection(), sent = () => {}): Promise<string[]> {
   return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ test('serves orders and other sales, and calls one sale slow alone, while a crow
   const sockets = parts.map(() => connection())
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   const { all, looked, bought } = await origin.sql().begin(async (tx) => {
-    // Nothing can be recorded while the sale's row is locked.
+    // The lock on the sale's row keeps the origin from recording anything.
     await tx`select 1 from sales where sale_id = ${sale} for update`
     // The origin finds the whole crowd at once, however slowly that is sent.
     origin.freeze()
@@ -87,7 +87,7 @@ test('serves orders and other sales, and calls one sale slow alone, while a crow
     [],
   )
   const crowd = all.flatMap((answers) => answers.slice(0, -3))
-  // Whoever Redis is too late for is turned away.
+  // A call that Redis answers too late is refused with a Retry-After header.
   expect(crowd.filter((answer) => !/^(20[12]|503 .*^retry-after: [1-9])/ims.test(answer))).toEqual([])
   expect(await origin.stock(sale)).toMatchObject({ held: expect.any(Number), sold: 0 })
 })
@@ -96,7 +96,7 @@ test('one admission has few calls in progress, slows nobody down and turns no bu
   const sale = await openSale()
   const token = await origin.token(sale)
   const { calls } = await origin.sql().begin(async (tx) => {
-    // Nothing can be recorded while the sale's row is locked.
+    // The lock on the sale's row keeps the origin from recording anything.
     await tx`select 1 from sales where sale_id = ${sale} for update`
     const calls = Promise.all(Array.from({ length: 60 }, (_, i) => origin.checkout(sale, { token, key: `${i}` })))
     const buyer = { token: await origin.token(sale), key: 'the-one' }
@@ -148,7 +148,9 @@ describe('a sale that is sold out', () => {
     return Number(/^degraded_total\{without="gate"\} (\d+)$/m.exec(text)?.[1] ?? 0)
   }
 
-  /** Checks out as a newcomer until the fast gate, or what was heard from it, says "sold out": the ledger says so too. */
+  /**
+   * Checks out as a newcomer until the fast gate, or what was heard from it, says "sold out": the ledger says so too.
+   */
   async function untilTheGateSaysSo(sale: string): Promise<void> {
     const asked = async () => {
       const before = await withoutGate()
@@ -205,7 +207,7 @@ describe('a sale that is sold out', () => {
       return answers.map(({ status, headers, body: { order_token, ...body } }, index) => ({
         status,
         body,
-        // Only the gate knows the key that was answered with another key's order: a rebuild may forget it.
+        // Only the gate stores a key that was answered with another key's order, so a rebuild may lose it.
         replayed: index === OTHER_KEY ? null : headers.get('idempotency-replayed'),
       }))
     }

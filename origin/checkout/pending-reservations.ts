@@ -1,6 +1,7 @@
 /**
- * Reservations that this process is recording, and those in Redis that the ledger does not have yet. Buyers answered with
- * "processing" will ask for the order, so it must come to exist whatever becomes of this process. Their number is bounded.
+ * Reservations that this process is recording, and those in Redis that the ledger does not have yet. Buyers answered
+ * with "processing" will ask for the order, so it must come to exist whatever becomes of this process. Their number
+ * is bounded.
  */
 import type { Reservation } from '../ledger/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -30,9 +31,9 @@ export class PendingReservations {
   readonly #max: number
   /** Reservations that this process is recording and whose buyers wait for it, the oldest first. */
   readonly #inProgress = new Map<string, InProgress>()
-  /** Those whose buyers wait no longer .. */
+  /** Reservations whose buyers were answered before the recording ended. */
   readonly #answered = new Map<string, InProgress>()
-  /** .. by their keys, which come again. */
+  /** The same reservations by idempotency key, because the buyers' pages repeat their calls. */
   readonly #answeredByKey = new Map<string, Reservation>()
   #timer: NodeJS.Timeout | undefined
   /** Reservations of the fast gate that this process is recording. */
@@ -112,7 +113,7 @@ export class PendingReservations {
     this.#left.getOrAdd(saleId, () => ({ gate, orders: 0 })).orders++
   }
 
-  /** Of those left in a stream, there cannot be more unrecorded than wait in it. */
+  /** The unrecorded reservations of a sale cannot outnumber the intents that wait in its hash. */
   async #countOut(): Promise<void> {
     for (const left of [...this.#left.values()]) {
       const { orders } = left

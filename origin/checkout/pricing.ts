@@ -1,6 +1,6 @@
 /**
- * What a cart costs, computed from the sale as it was read: the ledger records it at that, or refuses (`price_changed`). Where a sale adds
- * nothing to its prices and no code is used, nothing is computed. Pure.
+ * What a cart costs, computed from the sale as it was read: the ledger records it at that, or refuses
+ * (`price_changed`). Where a sale adds nothing to its prices and no code is used, nothing is computed. Pure.
  */
 import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
@@ -30,14 +30,14 @@ export interface Price {
   readonly totals: Totals
 }
 
-/** Whether a sale adds anything to its prices. */
+/** True if the sale adds fees, tax or delivery to the prices of its products. */
 const addsToPrices = ({ fees, tax, delivery }: SaleRow) =>
   fees.length > 0 || tax?.included === false || (delivery.kind === 'address' && delivery.prices !== undefined)
 
-/** Whether an order is more than its lines at their prices. */
+/** True if an order costs something other than the sum of its lines. */
 const isBilled = ({ sale, codes }: Pick<Pricing, 'sale' | 'codes'>) => codes.length > 0 || addsToPrices(sale)
 
-/** Whether its sum must be known before it is reserved. */
+/** True if the total must be known before the units are reserved. */
 export const needsPrice = (sale: SaleRow, { promo_code, total_minor }: CheckoutRequest) =>
   promo_code !== undefined || total_minor !== undefined || addsToPrices(sale)
 
@@ -87,7 +87,10 @@ interface Remade {
   readonly codesBack: readonly number[]
 }
 
-/** The bill again, at the prices that the lines have, without those that go before the order is paid. Numbers are from 1. */
+/**
+ * The bill again, at the prices that the lines have, without those that go before the order is paid. Numbers are from
+ * 1.
+ */
 export function billWithout(
   cart: readonly StoredLine[],
   gone: readonly number[],
@@ -122,7 +125,10 @@ export function billWithout(
 
 export const priceChanged = (totals: Partial<Totals> = {}): Problem => problem('price-changed', { ...totals })
 
-/** `shownMinor`: the sum that the buyer has seen. `isPlain`: units of one product, without a cart unless something is added to its price. */
+/**
+ * `shownMinor`: the sum that the buyer has seen. `isPlain`: units of one product, without a cart unless something is
+ * added to its price.
+ */
 export function quoteOf(pricing: Pricing, shownMinor: number | undefined, isPlain: boolean): Quote {
   const uses = pricing.codes.map(({ code }) => usePromoCode(code))
   return (units) => {

@@ -1,4 +1,7 @@
-/** Records reservations in batches, each in one transaction of the exact gate, and chooses the seats of those who leave it to the ledger. */
+/**
+ * Records reservations in batches, each in one transaction of the exact gate, and chooses the seats of those who
+ * leave it to the ledger.
+ */
 
 import type { Problem } from '../../shared/problem.ts'
 import type { Queryable } from '../ledger/connection.ts'
@@ -53,8 +56,8 @@ async function chosen(
 }
 
 /**
- * Chooses and records. For what cannot be sold at the price of its seats the ledger is not asked, or else only to note the refusal, as that of
- * a cart which nothing fits.
+ * Chooses and records. For what cannot be sold at the price of its seats the ledger is not asked, or else only to
+ * note the refusal, as that of a cart which nothing fits.
  */
 async function recordChosen(
   sql: Queryable,
@@ -73,7 +76,7 @@ async function recordChosen(
   const recorded = (some.length > 0 ? await record(sql, saleId, some, noteRefusals, demand) : []).values()
   return all.map((one, i): RecordVerdict => {
     const verdict = asked[i] && recorded.next().value
-    // Its key has an order, which is the answer.
+    // The key already has an order, which is the answer although the price changed.
     if ('type' in one) return verdict?.verdict === 'replay' ? verdict : { verdict: 'priced_out', problem: one }
     if (!verdict) throw new Error('a reservation has no verdict')
     return verdict.verdict === 'recorded' ? { ...verdict, chosen: quotedOf(one) } : verdict
@@ -83,7 +86,10 @@ async function recordChosen(
 const areRecorded = (verdicts: readonly RecordVerdict[]) =>
   verdicts.every(({ verdict }) => verdict === 'recorded' || verdict === 'replay')
 
-/** Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one instead. */
+/**
+ * Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one
+ * instead.
+ */
 export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteRefusals: boolean): Recorder {
   return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
     metrics.recordSize.observe(batch.length)
@@ -92,8 +98,8 @@ export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteR
       const row = sales.get(sale)
       const demand = row ? arrivals.demand(row) : []
       const recordWith = (notes: boolean) => (sql: Queryable) => recordChosen(sql, sale, batch, notes, demand)
-      // An order and its key are recorded once, so the second try finds what the first one has recorded. What it refuses it notes: a
-      // first try that arrives later is refused as well, as its buyer was told.
+      // An order and its key are recorded once, so the second try finds what the first one has recorded. What it
+      // refuses it notes: a first try that arrives later is refused as well, as its buyer was told.
       const verdicts = await warm.use(recordWith(noteRefusals), { work: recordWith(true), isFinal: areRecorded })
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)

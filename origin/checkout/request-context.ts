@@ -1,4 +1,7 @@
-/** What a request for an order names beside its lines, and what it comes to: promo codes, terms, and the sum that it is refused with. */
+/**
+ * What a request for an order names beside its lines, and what it comes to: promo codes, terms, and the sum that it
+ * is refused with.
+ */
 import { hash } from 'node:crypto'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
@@ -71,7 +74,10 @@ export const pricingOf = (
   codes: readonly PromoCodeRow[],
 ): Pricing => ({ sale, codes, chart: hall?.chart ?? null, country: delivery?.country })
 
-/** A refusal for its price with the new one; and one of a code, with what it costs without. Seats not chosen have no price. */
+/**
+ * A refusal for its price with the new one; and one of a code, with what it costs without. Seats not chosen have no
+ * price.
+ */
 export function withTotals(
   outcome: Outcome,
   sale: SaleRow,
@@ -89,14 +95,14 @@ export function withTotals(
   return 'type' in price ? outcome : { ...outcome, problem: { ...outcome.problem, ...price.totals } }
 }
 
-/** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
+/** The hash covers only what the client sent. Defaults, such as the first product, may change while the sale runs. */
 export function requestHash(request: CheckoutRequest): string {
   const { lines, product_id = null, quantity = 1, payment_method = null, contact, ...others } = request
   const asked = lines ? [lines] : [product_id, quantity]
   const { promo_code, delivery, accept, total_minor } = others
   const more = Object.keys(others).length > 0 ? [{ promo_code, delivery, accept, total_minor }] : []
   const sent = JSON.stringify([...asked, payment_method, ...(contact ? [contact.email] : []), ...more])
-  // Not remembered: addresses differ, and are personal data.
+  // These hashes are not cached: addresses differ between requests, and are personal data.
   if (contact || delivery || lines) return hash('sha256', sent, 'base64url')
   const known = hashes.get(sent)
   if (known !== undefined) return known
@@ -105,5 +111,5 @@ export function requestHash(request: CheckoutRequest): string {
   return hashed
 }
 
-/** Most requests of a sale are alike. */
+/** Most requests of a sale are alike, so a small cache of hashes serves nearly all of them. */
 const hashes = new RecentMap<string, string>(100)

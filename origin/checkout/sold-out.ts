@@ -1,6 +1,6 @@
 /**
- * Answers "sold out" from memory. Once every unit of a sale is sold, only visitors with an earlier order have anything to
- * find. Their names are read once; everyone else is answered without asking either store.
+ * Answers "sold out" from memory. Once every unit of a sale is sold, only visitors with an earlier order have
+ * anything to find. Their names are read once; everyone else is answered without asking either store.
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
@@ -28,7 +28,7 @@ export class SoldOut {
   readonly #sql: Sql
   readonly #sales: Sales
   readonly #log: Logger
-  /** By sale, the oldest first. */
+  /** The closed sales by id; the oldest entry is dropped first. */
   readonly #closed: PerSale<ClosedSale>
 
   constructor(sql: Sql, sales: Sales, memory: SaleMemory, log: Logger) {
@@ -93,8 +93,8 @@ export class SoldOut {
 }
 
 /**
- * While no row of a product has changed, nobody got a unit. The counts alone do not say so: a unit that came back and was sold again
- * makes them equal.
+ * While no row of a product has changed, nobody got a unit. The counts alone do not say so: a unit that came back and
+ * was sold again makes them equal.
  */
 const stockOf = ({ products, products_version }: SaleRow) =>
   JSON.stringify([products_version, ...products.map((p) => p.product_id)])

@@ -30,7 +30,7 @@ interface TotalsDeps extends ContextDeps {
   readonly sales: Sales
 }
 
-/** Without what is asked for only as it is bought: the terms, an e-mail address and most of where it goes to. */
+/** A quote needs neither the accepted terms nor an e-mail address, and only the country of the delivery address. */
 interface TotalsAnswer extends Totals {
   readonly currency: string
   readonly promo_codes: readonly {
