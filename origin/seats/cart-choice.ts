@@ -1,4 +1,7 @@
-/** A cart whose seats are left to the system: what it asks for, and the seats that it gets from those that are free. Pure. */
+/**
+ * A cart whose seats are left to the system: what it asks for, and the seats that it gets from those that are free.
+ * Pure.
+ */
 import type { Cart, CartPart } from '../stock/cart.ts'
 import type { Chart } from './chart.ts'
 import { choose, type Wish } from './choice.ts'
@@ -50,7 +53,7 @@ export const merged = (parts: readonly CartPart[]): Cart =>
     return seats.length > 0 ? { product, quantity, seats } : { product, quantity }
   })
 
-/** Whether a cart asks for a seat by its name. */
+/** True if a cart asks for the seat by its name. */
 export const isNamed =
   ({ wants }: CartChoice) =>
   (seat: number) =>

@@ -1,6 +1,6 @@
 /**
- * A hall's geometry as pages draw it: one document for each version of its chart, which everyone downloads once. Twenty thousand seats
- * are a few megabytes, so that numbers have no more digits than a screen can show. Pure.
+ * A hall's geometry as pages draw it: one document for each version of its chart, which everyone downloads once.
+ * Twenty thousand seats are a few megabytes, so that numbers have no more digits than a screen can show. Pure.
  */
 import type { ChartDocument, ChartSeat } from '../../shared/api/hall.ts'
 import type { ProductRow } from '../sales/sale-row.ts'

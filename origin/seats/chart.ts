@@ -1,24 +1,24 @@
 /**
- * A hall as data: the seats of a sale in rows, prepared once for each version of its chart, so that a choice of seats reads
- * only typed arrays. Pure: who holds which seat is not known here (`free.ts`).
+ * A hall as data: the seats of a sale in rows, prepared once for each version of its chart, so that a choice of seats
+ * reads only typed arrays. Pure: who holds which seat is not known here (`free.ts`).
  *
  * Seats stand in stretches: neighbours of one row between two aisles or row ends. Stretches are ordered by their seat
- * nearest to the focal point (ties: the lowest index), the seats of one by their place. A seat's number in that order is its
- * position. The order depends on the seats alone, not on the order in which they were loaded, so that two processes choose
- * alike. Distances are compared squared: no rounding of a root differs between machines.
+ * nearest to the focal point (ties: the lowest index), the seats of one by their place. A seat's number in that order
+ * is its position. The order depends on the seats alone, not on the order in which they were loaded, so that two
+ * processes choose alike. Distances are compared squared: no rounding of a root differs between machines.
  */
 
 /** A seat of a sale's chart. */
 export interface Seat {
-  /** Its bit in the sale's bitmap of taken seats; never reused. */
+  /** The position of the seat's bit in the sale's bitmap of taken seats. It is never reused. */
   readonly index: number
   /** `section_id`. */
   readonly section: string
   /** `seat_id`, unique in its section. */
   readonly seat: string
-  /** As printed. */
+  /** The row as printed on the ticket. */
   readonly row: string
-  /** As printed. */
+  /** The number as printed on the ticket. */
   readonly number: string
   /** Place in the row, in whole steps: neighbours differ by one; a gap in the places is an aisle. */
   readonly place: number
@@ -29,7 +29,10 @@ export interface Seat {
   readonly priceMinor: number
 }
 
-/** Taken seats (held, sold, blocked), one bit each in the order of SETBIT: bit n is bit 7 - n % 8 of byte n >> 3. Bits past the end are 0. */
+/**
+ * Taken seats (held, sold, blocked), one bit each in the order of SETBIT: bit n is bit 7 - n % 8 of byte n >> 3. Bits
+ * past the end are 0.
+ */
 export type Bits = Uint8Array
 
 export interface Point {
@@ -65,8 +68,8 @@ export const ORDINARY = KIND.standard | KIND.restricted_view
 export const ANY = ORDINARY | KIND.companion | KIND.accessible
 
 /**
- * Rings of equal width around the focal point. A seat of restricted view costs as much as the outer edge of its ring: it
- * comes after every other seat of the ring, and before those of the next one.
+ * Rings of equal width around the focal point. A seat of restricted view costs as much as the outer edge of its ring:
+ * it comes after every other seat of the ring, and before those of the next one.
  */
 const RINGS = 10
 
@@ -81,34 +84,34 @@ export function byDistance(point: Point): (a: Seat, b: Seat) => number {
 
 export class Chart {
   readonly focalPoint: Point
-  /** By position. */
+  /** All seats, indexed by position. */
   readonly seats: readonly Seat[]
   readonly stretches: readonly Stretch[]
   /** Names of sections; the nearest first. */
   readonly sections: readonly string[]
-  /** By stretch: the squared distance of its nearest seat from the focal point; never falls. */
+  /** The squared distance from the focal point to each stretch's nearest seat; the values never decrease. */
   readonly nearest: Float64Array
-  /** By position: the number of the seat's stretch. */
+  /** The number of the stretch of each seat, indexed by position. */
   readonly stretchOf: Int32Array
-  /** By stretch: its least and greatest x, its least and greatest y. */
+  /** The bounding box of each stretch: least and greatest x, then least and greatest y. */
   readonly boxes: Float64Array
   /** Seats of the longest stretch. */
   readonly longestStretch: number
   readonly xs: Float64Array
   readonly ys: Float64Array
-  /** By position: the seat's bit. */
+  /** The bitmap index of each seat, indexed by position. */
   readonly indexes: Float64Array
-  /** By position: the squared distance from the focal point, and the surcharge. */
+  /** The cost of each seat, indexed by position: its squared distance from the focal point, and its surcharge. */
   readonly costs: Float64Array
-  /** By position: what the seat adds to its squared distance for its restricted view; mostly 0. */
+  /** What each seat adds to its squared distance for a restricted view; usually 0. Indexed by position. */
   readonly surcharge: Float64Array
-  /** By position: the number of the seat's cell. A cell is all seats of one section, category and kind. */
+  /** The number of each seat's cell, indexed by position. A cell is all seats of one section, category and kind. */
   readonly cellOf: Int32Array
-  /** By position: the bit of the seat's kind. */
+  /** The bit of each seat's kind, indexed by position. */
   readonly kindOf: Uint8Array
   /** One seat of each cell, by the cell's number. */
   readonly cells: readonly Seat[]
-  /** More than any cost, or any difference of two costs, of a seat. */
+  /** A number above any cost of a seat, and above any difference of two costs. */
   readonly far: number
   readonly #positions = new Map<number, number>()
   readonly #names = new Map<string, Map<string, Seat>>()

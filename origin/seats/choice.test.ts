@@ -6,7 +6,10 @@ import { choose, Free, nearest, stranded, type Wish } from './choice.ts'
 const FOCAL_POINT = { x: 0, y: 0 }
 const KIND_OF_LETTER = { s: 'standard', a: 'accessible', c: 'companion', r: 'restricted_view' } as const
 
-/** A row in letters: the kind of each seat, a capital for a taken one, a space for an aisle. Centred, the focal point before it. */
+/**
+ * A row in letters: the kind of each seat, a capital for a taken one, a space for an aisle. Centred, the focal point
+ * before it.
+ */
 interface RowPlan {
   readonly section: string
   readonly letters: string
@@ -216,7 +219,10 @@ function groupsOf(seats: readonly Seat[], size: number): Seat[][] {
   )
 }
 
-/** The fewest groups of two and more that a party can sit in, by trying every size for each run; Infinity if there are none. */
+/**
+ * The fewest groups of two and more that a party can sit in, by trying every size for each run; Infinity if there are
+ * none.
+ */
 function fewestGroups(lengths: readonly number[], people: number): number {
   if (people === 0) return 0
   const [length, ...others] = lengths
@@ -291,7 +297,7 @@ describe('any choice', () => {
         expect(Math.min(...groups)).toBeGreaterThan(1)
         return
       }
-      // As few alone as possible: the largest part of the party that can sit in groups does.
+      // The smallest number of people sit alone: the largest part of the party that can sit in groups does so.
       let inGroups = wish.quantity
       while (fewestGroups(lengthsOf(all), inGroups) === Infinity) inGroups--
       const alone = groups.filter((length) => length === 1).length
@@ -328,7 +334,7 @@ describe('any choice', () => {
           for (const wish of wishes) {
             const chosen = choose(chart, fresh, wish)
             expect(names(choose(chart, free, wish))).toEqual(names(chosen))
-            // Some of what is given is taken back: the next bitmap says so.
+            // The next bitmap frees some of these seats again.
             for (const one of [free, fresh]) one.take((chosen ?? []).map(({ index }) => index))
           }
           expect([free.open, free.longest, free.least]).toEqual([fresh.open, fresh.longest, fresh.least])

@@ -1,5 +1,6 @@
 /**
- * Which seats a buyer gets. Pure and deterministic: the same chart, free seats and wish give the same seats in each process.
+ * Which seats a buyer gets. Pure and deterministic: the same chart, free seats and wish give the same seats in each
+ * process.
  *
  * The order of "best available", as published. The first step that finds seats decides:
  *
@@ -10,23 +11,24 @@
  *   (d) the fewest groups with nobody alone over all sections, if no section was asked for;
  *   (e) as few people alone as possible.
  *
- * How near a group is: the mean squared distance of its seats. For evenly spaced seats that is the order of the distances of
- * the groups' centres. In (c), (d) and (e) groups are as equal as the fewest groups allow; the first is nearest to the focal
- * point, and each other group or single seat nearest to the first. Each prefers to strand nobody.
+ * How near a group is: the mean squared distance of its seats. For evenly spaced seats that is the order of the
+ * distances of the groups' centres. In (c), (d) and (e) groups are as equal as the fewest groups allow; the first is
+ * nearest to the focal point, and each other group or single seat nearest to the first. Each prefers to strand
+ * nobody.
  *
  * `together: true` takes the steps (a) to (e): null means that fewer matching seats are free than were asked for.
  * `together: false` takes the nearest seats, each by itself; if they strand a single seat, one after another each the
  * nearest that strands none, where there is one; if that strands as many, the nearest after all. Null means the same.
  *
- * `category` and `section` restrict each step. Kinds: a seat of restricted view comes after all other seats of its ring
- * (see `chart.ts`). Accessible and companion seats are kept: without `accessible` they are given only if fewer other seats
- * than asked for are free, and then as few as the step allows.
+ * `category` and `section` restrict each step. Kinds: a seat of restricted view comes after all other seats of its
+ * ring (see `chart.ts`). Accessible and companion seats are kept: without `accessible` they are given only if fewer
+ * other seats than asked for are free, and then as few as the step allows.
  *
- * `accessible: true` wants one accessible seat, and the others of the party beside it, whatever `together` says: (a) and (b)
- * among neighbours with an accessible seat, with as few further accessible seats and then as many companion seats as
- * possible, then the nearest. Otherwise the largest group with an accessible seat that leaves nobody of the party alone,
- * the others as near to it as (d) finds; otherwise the largest such group, the others as in (e). Null means that no
- * accessible seat is free, or fewer matching seats (of any kind) than were asked for.
+ * `accessible: true` wants one accessible seat, and the others of the party beside it, whatever `together` says: (a)
+ * and (b) among neighbours with an accessible seat, with as few further accessible seats and then as many companion
+ * seats as possible, then the nearest. Otherwise the largest group with an accessible seat that leaves nobody of the
+ * party alone, the others as near to it as (d) finds; otherwise the largest such group, the others as in (e). Null
+ * means that no accessible seat is free, or fewer matching seats (of any kind) than were asked for.
  */
 import { ANY, type Chart, KIND, ORDINARY, type Point, type Pool, type Seat } from './chart.ts'
 import type { Free } from './free.ts'
@@ -43,7 +45,10 @@ export interface Wish {
   readonly accessible: boolean
 }
 
-/** The best seats for a wish, group by group; null if there are none. `free` is as before: whoever gives the seats takes them. */
+/**
+ * The best seats for a wish, group by group; null if there are none. `free` is as before: whoever gives the seats
+ * takes them.
+ */
 export function choose(chart: Chart, free: Free, wish: Wish): readonly Seat[] | null {
   if (!Number.isSafeInteger(wish.quantity) || wish.quantity < 1)
     throw new RangeError(`not a quantity: ${wish.quantity}`)
@@ -95,8 +100,8 @@ function fewestGroupsSection(draft: Draft, category: string | undefined, kinds: 
 }
 
 /**
- * Seats people in the fewest groups with nobody alone; false if that is impossible. The first group has the aim given, the
- * others the aim made of its middle.
+ * Seats people in the fewest groups with nobody alone; false if that is impossible. The first group has the aim
+ * given, the others the aim made of its middle.
  */
 function seatGroups(draft: Draft, pool: Pool, people: number, first: Aim, again: (point: Point) => Aim): boolean {
   const runs = new Runs(draft.chart, draft.free, pool, people)
@@ -115,7 +120,10 @@ function seatGroups(draft: Draft, pool: Pool, people: number, first: Aim, again:
   return true
 }
 
-/** Seats the next of so many groups, no larger than it must be for the rest to fit in the others. Returns its size; 0: none fits. */
+/**
+ * Seats the next of so many groups, no larger than it must be for the rest to fit in the others. Returns its size; 0:
+ * none fits.
+ */
 function seatGroup(draft: Draft, pool: Pool, runs: Runs, rest: number, groups: number, aim: Aim): number {
   const { chart, free, positions } = draft
   for (let size = Math.ceil(rest / groups); size <= rest; size++) {
@@ -133,7 +141,10 @@ function seatGroup(draft: Draft, pool: Pool, runs: Runs, rest: number, groups: n
   return 0
 }
 
-/** Steps (d) and (e): the fewest groups; if somebody must sit alone, as few as possible. Only for a pool with enough free seats. */
+/**
+ * Steps (d) and (e): the fewest groups; if somebody must sit alone, as few as possible. Only for a pool with enough
+ * free seats.
+ */
 function seatScattered(draft: Draft, pool: Pool, people: number, first: Aim, again: (point: Point) => Aim): boolean {
   const mark = draft.positions.length
   let inGroups = people === 1 ? 0 : people
@@ -219,10 +230,10 @@ function aimFor({ chart, free }: Draft, kinds: number, people: number, point: Po
 }
 
 /**
- * The nearest free seats of the same kind (category and seat kind) as these, as many, as near as possible to where they
- * were: what is offered to someone whose seats are taken. If the wanted seats were neighbours, so are these if there are such;
- * otherwise they sit in the fewest groups near the wanted ones. If they were not, each that is still free is offered again
- * and the others replaced one by one. Null if fewer are free.
+ * The nearest free seats of the same kind (category and seat kind) as these, as many, as near as possible to where
+ * they were: what is offered to someone whose seats are taken. If the wanted seats were neighbours, so are these if
+ * there are such; otherwise they sit in the fewest groups near the wanted ones. If they were not, each that is still
+ * free is offered again and the others replaced one by one. Null if fewer are free.
  */
 export function nearest(chart: Chart, free: Free, wanted: readonly Seat[]): readonly Seat[] | null {
   const draft = new Draft(chart, free)
@@ -283,8 +294,8 @@ function areNeighbours(chart: Chart, seats: readonly Seat[]): boolean {
 }
 
 /**
- * The single seats that taking these would leave: free seats between taken ones, row ends or aisles that had a free neighbour
- * before. Seats of the choice that are taken already change nothing.
+ * The single seats that taking these would leave: free seats between taken ones, row ends or aisles that had a free
+ * neighbour before. Seats of the choice that are taken already change nothing.
  */
 export function stranded(chart: Chart, free: Free, chosen: readonly Seat[]): readonly Seat[] {
   const now = new Set<number>()

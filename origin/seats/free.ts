@@ -1,14 +1,17 @@
 /**
  * The free seats of a hall at one moment, prepared for a batch of callers and updated as they are served. Beside the
- * seats themselves it counts them by cell and knows, of each stretch, the longest run of free neighbours and the least cost
- * of a free seat: a search skips what cannot give a better choice without reading its seats.
+ * seats themselves it counts them by cell and knows, of each stretch, the longest run of free neighbours and the
+ * least cost of a free seat: a search skips what cannot give a better choice without reading its seats.
  */
 import { differingSeats } from './bits.ts'
 import type { Bits, Chart, Pool, Seat, Stretch } from './chart.ts'
 
 /** The best groups of one size in the stretches of a pool (see `bestGroup`). */
 export interface BestGroups {
-  /** Stretches that had room for such a group when the batch began, the nearest first; the other arrays are in their order. */
+  /**
+   * Stretches that had room for such a group when the batch began, the nearest first; the other arrays are in their
+   * order.
+   */
   readonly stretches: Int32Array
   readonly first: Int32Array
   readonly sum: Float64Array
@@ -22,19 +25,19 @@ const isTaken = (taken: Bits, index: number) => (((taken[index >>> 3] ?? 0) >> (
 
 export class Free {
   readonly #chart: Chart
-  /** By position: 1 if the seat is free. */
+  /** The value of a seat is 1 if it is free. Indexed by position. */
   readonly open: Uint8Array
-  /** By stretch: the most free neighbours, whatever their category and kind. */
+  /** The most free neighbours of each stretch, whatever their category and kind. */
   readonly longest: Int32Array
-  /** The same before any seat was taken from these. */
+  /** The values of `longest` before any seat of this batch was taken. */
   #longestAtFirst: Int32Array
-  /** By bit: 1 if the seat is taken. */
+  /** The value of a seat is 1 if it is taken. Indexed by the seat's bit. */
   readonly #taken: Uint8Array
-  /** By stretch: the least cost of a free seat; Infinity if none is. */
+  /** The least cost of a free seat in each stretch; Infinity if the stretch has none. */
   readonly least: Float64Array
-  /** By stretch: grows with each change of its seats. */
+  /** A counter for each stretch that grows with each change of its seats. */
   readonly changes: Uint32Array
-  /** By cell: free seats. */
+  /** The number of free seats of each cell. */
   readonly #counts: Int32Array
   readonly #bestGroups = new Map<Pool, Map<number, BestGroups>>()
 
@@ -61,7 +64,7 @@ export class Free {
     this.#longestAtFirst = this.longest.slice()
   }
 
-  /** As if it were made anew for the next batch; only the stretches in which something has changed are measured again. */
+  /** Leaves the same state as a new object for the next batch, but measures only the stretches that changed. */
   update(taken: Bits): void {
     for (const index of differingSeats(this.#taken, taken)) {
       const position = this.#chart.position(index)

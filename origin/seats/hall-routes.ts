@@ -1,6 +1,7 @@
 /**
- * What everyone sees of a hall. The edge reads its chart and the state of its seats for all visitors (below `/internal`); those whose
- * turn it is read the seats of a section page by page, and follow what is left of each section.
+ * What everyone sees of a hall. The edge reads its chart and the state of its seats for all visitors (below
+ * `/internal`); those whose turn it is read the seats of a section page by page, and follow what is left of each
+ * section.
  */
 import { Hono } from 'hono'
 import * as v from 'valibot'
@@ -17,7 +18,7 @@ import type { Hall, Halls } from './halls.ts'
 import { type SeatStates, stateAt } from './seat-states.ts'
 import type { SectionUpdates } from './section-updates.ts'
 
-/** More than any section has. */
+/** The bound is above the number of pages of any section. */
 const MAX_PAGE = 9_999
 const MAX_PAGE_SIZE = 500
 
@@ -27,7 +28,7 @@ interface HallRoutesDeps {
   readonly states: SeatStates
 }
 
-/** Below `/internal`. */
+/** The routes below `/internal`, which the edge calls. */
 export function hallDocumentRoutes({ sales, halls, states }: HallRoutesDeps): Hono {
   const charts = new WeakMap<Hall, string>()
   const find = async (saleId: string) => (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
@@ -108,7 +109,8 @@ export function hallBuyerRoutes({ sales, halls, states, buyers, updates }: Buyer
   app.get('/sales/:sale/sections/updates', async (c) => {
     const saleId = c.req.param('sale')
     const { sub } = buyers.enterAdmitted(saleId, await buyers.readAdmission(c))
-    // Not a visitor's call in progress: a stream lasts, and the streams of a visitor are limited.
+    // An open stream does not count as a call in progress, because it lasts. The streams of a visitor have their own
+    // limit.
     buyers.leave(sub)
     return updates.stream(c, (await sales.find(saleId)) ?? refuse(problem('unknown-sale')), sub)
   })

@@ -1,7 +1,7 @@
 /**
- * The seats offered to those who named seats that are taken. Many name the same ones at the same moment, and an offer holds
- * nothing: what is free is read now and then for all of them, and each offer is searched once. It is known as long as somebody else
- * keeps the chart.
+ * The seats offered to those who named seats that are taken. Many name the same ones at the same moment, and an offer
+ * holds nothing: what is free is read now and then for all of them, and each offer is searched once. It is known as
+ * long as somebody else keeps the chart.
  */
 import type { Chart, Seat } from './chart.ts'
 import { nearest } from './choice.ts'
@@ -29,7 +29,10 @@ export class Offers {
     this.#read = read
   }
 
-  /** The nearest seats of the kind of those that were named, of which some are taken; null if there are none. Fails as `read` does. */
+  /**
+   * The nearest seats of the kind of those that were named, of which some are taken; null if there are none. Fails as
+   * `read` does.
+   */
   async of(chart: Chart, named: readonly Seat[], taken: readonly number[]): Promise<readonly Seat[] | null> {
     if (!this.#isFresh(chart, taken)) await this.#refresh(chart)
     const known = this.#known.get(chart)

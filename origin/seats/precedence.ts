@@ -1,6 +1,6 @@
 /**
- * Which seats are kept for those who come first. Others want the best ones, so that whoever has let orders fail chooses from what is left
- * after as many of the best free seats as the others may buy. Pure.
+ * Which seats are kept for those who come first. Others want the best ones, so that whoever has let orders fail
+ * chooses from what is left after as many of the best free seats as the others may buy. Pure.
  */
 import { type Chart, ORDINARY } from './chart.ts'
 import type { Free } from './free.ts'

@@ -1,7 +1,7 @@
 /**
- * The searches that a choice of seats is made of: the best group of free neighbours (`bestGroup`), the fewest groups that
- * seat a party (`Runs`), and the seats set aside while a choice is being made (`Draft`). A run is free neighbours that a
- * search may choose from.
+ * The searches that a choice of seats is made of: the best group of free neighbours (`bestGroup`), the fewest groups
+ * that seat a party (`Runs`), and the seats set aside while a choice is being made (`Draft`). A run is free
+ * neighbours that a search may choose from.
  */
 import { type Chart, KIND, KINDS, type Point, type Pool, type Seat, type Stretch } from './chart.ts'
 import type { Free } from './free.ts'
@@ -12,9 +12,12 @@ export interface Aim {
   bound(stretch: number): number
   /** `sums[n]`: the costs of the stretch's first n seats. Valid until the next call. */
   sums(stretch: number): Float64Array
-  /** Whether a group may be chosen; absent: each may. */
+  /** Returns true if a group may be chosen; if absent, each group may. */
   readonly accepts?: ((first: number, size: number) => boolean) | undefined
-  /** Where costs are measured from. `hall`: the focal point, without surcharges; each stretch's best groups are remembered. */
+  /**
+   * Where costs are measured from. `hall`: the focal point, without surcharges; each stretch's best groups are
+   * remembered.
+   */
   readonly from: 'hall' | 'focal point' | 'point'
 }
 
@@ -74,7 +77,10 @@ interface Found {
   cleanSum: number
 }
 
-/** First position of the best free group of `size` neighbours of a pool; -1 if there is none. Ties: the first in the chart's order. */
+/**
+ * First position of the best free group of `size` neighbours of a pool; -1 if there is none. Ties: the first in the
+ * chart's order.
+ */
 export function bestGroup(chart: Chart, free: Free, pool: Pool, size: number, aim: Aim, orphans: Orphans): number {
   const found: Found = { first: -1, sum: Infinity, cleanFirst: -1, cleanSum: Infinity }
   if (aim.from === 'hall') searchRemembered(chart, free, pool, size, aim, orphans, found)
@@ -84,7 +90,8 @@ export function bestGroup(chart: Chart, free: Free, pool: Pool, size: number, ai
 }
 
 function searchAll(chart: Chart, free: Free, pool: Pool, size: number, aim: Aim, orphans: Orphans, found: Found): void {
-  // Away from the focal point the order of the stretches says nothing: the likeliest one first, so that most others are skipped.
+  // Away from the focal point the order of the stretches says nothing: the likeliest one first, so that most others
+  // are skipped.
   const likeliest = aim.from === 'point' ? leastBound(free, pool, size, aim) : -1
   if (likeliest >= 0) searchStretch(chart, free, pool, size, aim, likeliest, found)
   const { stretches } = pool
@@ -110,7 +117,9 @@ function leastBound(free: Free, pool: Pool, size: number, aim: Aim): number {
   return likeliest
 }
 
-/** As `searchAll`, but reads the seats only of those stretches that changed since the last search of the kind. */
+/**
+ * Finds the same as `searchAll`, but reads only the stretches that changed since the last search of the same kind.
+ */
 function searchRemembered(
   chart: Chart,
   free: Free,
@@ -196,7 +205,10 @@ export class Runs {
   readonly #chart: Chart
   readonly #free: Free
   readonly #pool: Pool
-  /** By length; what is longer than the party counts as its length. Single seats do not count. */
+  /**
+   * The number of groups by length. A group longer than the party counts with the party's length; single seats do not
+   * count.
+   */
   readonly #counts: Int32Array
 
   constructor(chart: Chart, free: Free, pool: Pool, people: number) {
@@ -226,9 +238,9 @@ export class Runs {
   }
 
   /**
-   * The fewest groups of two and more that seat so many people; Infinity if somebody must sit alone. The longest runs give
-   * the fewest groups. If one person is left over, a group of three or more gives one of its own to make a pair; an odd
-   * party is therefore lost only where no run has three seats.
+   * The fewest groups of two and more that seat so many people; Infinity if somebody must sit alone. The longest runs
+   * give the fewest groups. If one person is left over, a group of three or more gives one of its own to make a pair;
+   * an odd party is therefore lost only where no run has three seats.
    */
   fewest(people: number): number {
     if (people === 0) return 0

@@ -1,6 +1,6 @@
 /**
- * The state of each seat of a hall: available, held, sold or blocked. Read from the ledger once a second and sale at most, however
- * many ask, and packed into two bits a seat.
+ * The state of each seat of a hall: available, held, sold or blocked. Read from the ledger once a second and sale at
+ * most, however many ask, and packed into two bits a seat.
  */
 import { type HallAvailability, SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -9,10 +9,10 @@ import { seatsOf, sectionsIn } from './chart-document.ts'
 import type { Halls } from './halls.ts'
 import { readSeatStates } from './seat-queries.ts'
 
-/** What is sent is at most this old, and the time of the read. */
+/** The longest age in milliseconds of the states that are sent; older ones are read again. */
 const FRESH_MS = 1_000
 
-/** By the seat's place in the bitmap, the number of its state; seats past the end are available. */
+/** The number of each seat's state, indexed by its place in the bitmap; seats past the end are available. */
 export type StateNumbers = Uint8Array
 
 export class SeatStates {

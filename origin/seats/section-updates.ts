@@ -1,8 +1,8 @@
 /**
- * How many places each section has left, as server-sent events to those whose turn it is. Every process reads the sales four times a
- * second anyway: it compares each reading with the one before, and writes what differs to its own listeners, one text for all of them.
- * Nothing travels between processes. An id names the state of all sections, by the versions of their rows in the ledger, so that each
- * process understands those of the others.
+ * How many places each section has left, as server-sent events to those whose turn it is. Every process reads the
+ * sales four times a second anyway: it compares each reading with the one before, and writes what differs to its own
+ * listeners, one text for all of them. Nothing travels between processes. An id names the state of all sections, by
+ * the versions of their rows in the ledger, so that each process understands those of the others.
  */
 import type { ServerResponse } from 'node:http'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
@@ -22,9 +22,9 @@ import { sectionsIn } from './chart-document.ts'
 
 /** Open streams in one process; more clients get a "try again" and read the sections instead. */
 const MAX_LISTENERS = 20_000
-/** Of one visitor: a few tabs. */
+/** The open streams of one visitor, enough for a few tabs. */
 const MAX_LISTENERS_OF_VISITOR = 5
-/** Between two events of a section. */
+/** The time between two events of a section. */
 const EVERY_MS = 500
 /** A reader with more than this unread is dropped; it connects again and gets what it missed. */
 const MAX_UNREAD_BYTES = 64 * 1024
@@ -52,7 +52,7 @@ interface Listener {
 }
 
 interface Section {
-  /** Of its row. */
+  /** The version of the section's row. */
   version: number
   available: number
   /** What listeners know; null until they know of it. */
@@ -113,7 +113,9 @@ export class SectionUpdates {
     for (const watched of [...this.#watched.values()]) this.#forget(watched)
   }
 
-  /** Streams the sections of a sale to a visitor: all first, or those that changed since the event that they saw last. */
+  /**
+   * Streams the sections of a sale to a visitor: all first, or those that changed since the event that they saw last.
+   */
   stream(c: Context, sale: SaleRow, visitor: string): Response {
     if (sale.section_versions === null) refuse(problem('not-found'))
     const { outgoing } = Object(c.env) as Partial<HttpBindings>
@@ -149,7 +151,8 @@ export class SectionUpdates {
     return RESPONSE_ALREADY_SENT
   }
 
-  // -- What has changed ------------------------------------------------------------------------------------------------
+  // -- What has changed
+  // ------------------------------------------------------------------------------------------------
 
   #watchedOf(sale: SaleRow): Watched {
     const known = this.#watched.get(sale.sale_id)
@@ -171,7 +174,7 @@ export class SectionUpdates {
     }
     this.#watched.set(sale.sale_id, made)
     compare(made, sale, performance.now())
-    // Nobody listens yet: what is there is sent to those who come.
+    // Nobody listens yet, and new listeners get the current numbers, so these count as sent.
     for (const section of made.sections.values()) section.sent = section.available
     made.sentRevision = made.revision
     made.pendingSinceMs = null
@@ -200,7 +203,8 @@ export class SectionUpdates {
     for (const { response } of watched.listeners) response.end()
   }
 
-  // -- What is sent ----------------------------------------------------------------------------------------------------
+  // -- What is sent
+  // ----------------------------------------------------------------------------------------------------
 
   /** The sections that changed after the event with this id, as listeners know them; null if that cannot be said. */
   #missedSince(watched: Watched, lastEventId = ''): string | null {
@@ -216,7 +220,10 @@ export class SectionUpdates {
     return watched.snapshot
   }
 
-  /** Only the last id is that of all: who has not read to the end continues from what they knew before. */
+  /**
+   * Only the last event has the id of the whole batch: a client that lost the connection halfway resumes from its
+   * earlier id.
+   */
   #eventsOf({ epoch, sentRevision }: Watched, sections: readonly [string, Section][], base: number): string {
     const timestamp = new Date(this.#deps.sales.nowMs()).toISOString()
     const told = sections.flatMap(([section_id, { sent }]) => (sent === null ? [] : [{ section_id, sent }]))

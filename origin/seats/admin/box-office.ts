@@ -1,6 +1,6 @@
 /**
- * The box office: sells at once, without a queue or a payment page, through the gates that everyone passes. It also sells before
- * the sale opens and while it is paused, and no limit of the sale is its own.
+ * The box office: sells at once, without a queue or a payment page, through the gates that everyone passes. It also
+ * sells before the sale opens and while it is paused, and no limit of the sale is its own.
  */
 import { NO_DELIVERY } from '../../../shared/api/goods.ts'
 import type { BoxOfficeRequest } from '../../../shared/api/hall-admin.ts'
@@ -16,7 +16,7 @@ import type { Orders } from '../../orders/orders.ts'
 import type { SaleRow } from '../../sales/sale-row.ts'
 import { insertNote } from '../../support/support-queries.ts'
 
-/** More units than any order has. */
+/** A limit above the number of units of any order. */
 const UNLIMITED = 1_000_000_000
 /** In place of a queue and a ticket's number: the report compares the orders of queues only. */
 const [NO_QUEUE, NO_TICKET] = ['box-office', 0]
@@ -70,6 +70,6 @@ const asAlwaysOpen = (sale: SaleRow): SaleRow => ({
   delivery: NO_DELIVERY,
 })
 
-/** Only where the sale keeps addresses. */
+/** The address is stored only if the sale keeps addresses. */
 const contactOf = ({ contact }: SaleRow, email: string | undefined): Contact | undefined =>
   email === undefined || contact.email === 'off' ? undefined : { email, address: null, language: 'en' }

@@ -1,4 +1,7 @@
-/** Halls as operators make and change them, on a real origin: imports, blocks, moves and the box office, and both gates agree. */
+/**
+ * Halls as operators make and change them, on a real origin: imports, blocks, moves and the box office, and both
+ * gates agree.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { eventually } from '../../../test/lib/eventually.ts'

@@ -1,4 +1,7 @@
-/** The operators' calls about a hall: its sections, seats and focal point, blocks, moves, who has a seat, and the box office. */
+/**
+ * The operators' calls about a hall: its sections, seats and focal point, blocks, moves, who has a seat, and the box
+ * office.
+ */
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import * as v from 'valibot'

@@ -1,6 +1,6 @@
 /**
- * The seats of a section, imported as a whole or not at all. They are compared in the ledger with those that are there: a seat
- * that stays keeps its place in the bitmap of taken seats, and one that somebody has never vanishes.
+ * The seats of a section, imported as a whole or not at all. They are compared in the ledger with those that are
+ * there: a seat that stays keeps its place in the bitmap of taken seats, and one that somebody has never vanishes.
  */
 import { MAX_SEATS, type SeatImport } from '../../../shared/api/hall-admin.ts'
 import { invalidField, ProblemError } from '../../../shared/problem.ts'
@@ -89,7 +89,7 @@ async function stage(tx: Queryable, { seats, named }: Imported): Promise<void> {
         ${column('kind')}::text[], ${column('price_minor')}::bigint[])
         with ordinality as u(seat_id, row, number, place, x, y, category, kind, price_minor, n)`
   }
-  // Those of wrong lines, in a preview: they are neither imported nor removed.
+  // In a preview, the seats of wrong lines count as named: they are neither imported nor removed.
   const others = named.length > seats.length ? named : []
   await tx`
     insert into imported (seat_id) select unnest(${others as string[]}::text[]) on conflict do nothing`

@@ -1,6 +1,7 @@
 /**
- * Seats that operators block, release, or give an order instead of another. Each change takes the locks of a batch of orders, the
- * sale's row and then those of its sections, so that nobody gets a seat meanwhile; the caller updates the fast gate afterwards.
+ * Seats that operators block, release, or give an order instead of another. Each change takes the locks of a batch of
+ * orders, the sale's row and then those of its sections, so that nobody gets a seat meanwhile; the caller updates the
+ * fast gate afterwards.
  */
 import type { MoveRequest, ReleaseSeats } from '../../../shared/api/hall-admin.ts'
 import { HELD, isSold, statusOf } from '../../../shared/order-status.ts'
@@ -32,7 +33,10 @@ interface FoundSeat {
 /** Errors named in one problem, and seats in an audit entry. */
 const MAX_NAMED = 100
 
-/** Takes seats out of sale. Those that are blocked already stay as they are. Throws, and changes nothing, where an order has one. */
+/**
+ * Takes seats out of sale. Those that are blocked already stay as they are. Throws, and changes nothing, where an
+ * order has one.
+ */
 export const blockSeats = (sql: Sql, saleId: string, request: ReleaseSeats & { reason: string }, operator: string) =>
   changeSeats(sql, saleId, request, operator, 'seats blocked', async (tx, seats) => {
     const taken = seats.filter(({ order_id }) => order_id !== null).map(({ seat_id }) => seat_id)
@@ -96,7 +100,9 @@ function changeSeats(
   })
 }
 
-/** The named seats of a locked sale with who has them. Throws `invalid-fields`, naming those that are none or several. */
+/**
+ * The named seats of a locked sale with who has them. Throws `invalid-fields`, naming those that are none or several.
+ */
 async function findSeats(tx: Queryable, saleId: string, { section_id, seats }: ReleaseSeats): Promise<FoundSeat[]> {
   const rows = await tx<FoundSeat[]>`
     select s.seat_index, s.section_id, s.seat_id, c.order_id, c.reason
@@ -120,7 +126,8 @@ const invalid = (errors: readonly FieldError[]) =>
     problem('invalid-fields', { detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join('; '), errors }),
   )
 
-// -- Another seat for an order -----------------------------------------------------------------------------------------
+// -- Another seat for an order
+// -----------------------------------------------------------------------------------------
 
 export interface Moved {
   readonly order: OrderRow
@@ -132,19 +139,19 @@ export interface Moved {
 const MOVABLE: readonly OrderRow['status'][] = ['reserved', 'confirmed', 'fulfilled']
 
 /**
- * Gives a line of an order another free seat; it keeps what it cost. The event `order.moved` is for the order's stream, the feed
- * and the search: its status stays, so that no webhook or mail goes out.
+ * Gives a line of an order another free seat; it keeps what it cost. The event `order.moved` is for the order's
+ * stream, the feed and the search: its status stays, so that no webhook or mail goes out.
  */
 export function moveSeat(sql: Sql, order: OrderRow, request: MoveRequest, operator: string): Promise<Moved> {
   const { sale_id: saleId, order_id: orderId } = order
   return sql.begin(async (tx) => {
-    // Also after the end of the sale: the doors open later.
+    // Seats may move after the end of the sale too, because the event takes place later.
     await tx`select from sales where sale_id = ${saleId} for no key update`
     const target = request.section_id ?? order.cart?.[request.line - 1]?.product ?? ''
     const lines = (order.cart ?? []).map(({ product }) => product)
     const sections = await lockSections(tx, saleId, [...new Set([...lines, target])])
     await tx`select from orders where order_id = ${orderId} for no key update`
-    // As it is now: it may have changed since it was read.
+    // The order is read again under the lock, because it may have changed since.
     const row = await findOrder(tx, orderId)
     if (!row) throw new ProblemError(problem('unknown-order'))
     if (row.status === 'paying') throw conflict('The order is being paid: try again once it is.')
@@ -199,7 +206,10 @@ async function findTarget(tx: Queryable, saleId: string, section: string, seat: 
   return found
 }
 
-/** Counts a unit of one section as one of another. Returns the latter's version, which is new also where they are the same. */
+/**
+ * Counts a unit of one section as one of another. Returns the latter's version, which is new also where they are the
+ * same.
+ */
 async function moveUnit(tx: Queryable, saleId: string, from: string, to: string, sold: boolean): Promise<number> {
   const counts = async (section: string, units: number) => {
     const [row] = await tx<{ version: number }[]>`
@@ -211,7 +221,8 @@ async function moveUnit(tx: Queryable, saleId: string, from: string, to: string,
   return counts(to, 1)
 }
 
-// -- Who has a seat ----------------------------------------------------------------------------------------------------
+// -- Who has a seat
+// ----------------------------------------------------------------------------------------------------
 
 /** Claimed seats and what has each: 1 held, 2 sold, 3 blocked. */
 export const claimStates = (sql: Sql, saleId: string) => sql<{ seat: number; state: number }[]>`

@@ -1,6 +1,6 @@
 /**
- * Reads the seats of a section from a table, row by row: what each field may hold, and which line is wrong. Pure, for CSV and
- * JSON alike: a field is text or a number.
+ * Reads the seats of a section from a table, row by row: what each field may hold, and which line is wrong. Pure, for
+ * CSV and JSON alike: a field is text or a number.
  */
 import { MAX_PRICE_MINOR, MAX_SEATS } from '../../../shared/api/hall-admin.ts'
 import { SEAT_KINDS, type SeatKind } from '../../../shared/api/public.ts'
@@ -25,7 +25,7 @@ export interface SeatEntry {
 /** Errors that are named; more are counted. */
 const MAX_ERRORS = 100
 const MAX_TEXT = 64
-/** Of places in a row, and of coordinates, in either direction. */
+/** The bound of a place in a row, and of coordinates in either direction. */
 const MAX_NUMBER = 1_000_000
 const SEAT_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i
@@ -49,7 +49,7 @@ const printable = (text: string) => text.toWellFormed().replace(/\p{C}/gu, '?').
 export class SeatTable {
   readonly seats: SeatEntry[] = []
   readonly errors: FieldError[] = []
-  /** Of all lines, also those that are not named. */
+  /** The number of all errors, including those that are not listed. */
   errorCount = 0
   /** The seats of all lines, also of those that are wrong otherwise, and the line of each. */
   readonly named = new Map<string, string>()

@@ -23,7 +23,7 @@ export async function readSeatTable(c: Context): Promise<SeatTable> {
   return table
 }
 
-/** As they come: a CSV is read while it arrives. */
+/** The body is read in chunks, so that a large CSV is parsed while it arrives. */
 async function* chunksOf(c: Context): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
@@ -51,7 +51,7 @@ async function readCsv(chunks: AsyncGenerator<Uint8Array>, table: SeatTable): Pr
         header = record
         const errors = headerErrors(header, line)
         for (const error of errors) table.addError(error)
-        // Without its columns no line can be read.
+        // No line can be read if required columns are missing.
         if (errors.length > 0) return
       } else if (table.isFull) refuseFurther()
       else if (record.length > header.length) table.addError({ field: line, detail: 'more fields than columns' })
@@ -64,7 +64,7 @@ async function readCsv(chunks: AsyncGenerator<Uint8Array>, table: SeatTable): Pr
   if (!header) table.addError({ field: 'line 1', detail: `the columns are required: ${COLUMNS.join(',')}` })
 }
 
-/** Of a header that has been checked. */
+/** Assigns the fields of a record to the columns of a header that has been checked. */
 function fieldsOf(header: readonly string[], record: readonly string[]): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const [i, column] of header.entries()) fields[column] = record[i]

@@ -1,6 +1,7 @@
 /**
- * Sections of a hall and its focal point, as operators set them. Each change takes the locks of a batch of orders, the sale's
- * row and then those of products, and what visitors were shown under a version of the chart never changes: it gets a new one.
+ * Sections of a hall and its focal point, as operators set them. Each change takes the locks of a batch of orders,
+ * the sale's row and then those of products, and what visitors were shown under a version of the chart never changes:
+ * it gets a new one.
  */
 import { type ChartConfig, MAX_SECTIONS, type SectionConfig } from '../../../shared/api/hall-admin.ts'
 import { ProblemError, problem } from '../../../shared/problem.ts'
@@ -91,7 +92,7 @@ export function writeSection(
   })
 }
 
-/** As the audit log shows it. */
+/** Returns the section as the audit log shows it. */
 const describe = ({ name, section_type: type, place, total, unit_price_minor: price_minor, currency }: SectionRow) => ({
   name,
   type,
@@ -126,7 +127,7 @@ async function refuseLoss(tx: Queryable, saleId: string, row: SectionRow, config
   if (seats.length > 0) throw conflict(`${id} has seats: remove them before it becomes a standing section.`)
 }
 
-/** Whether any order has or had it. Reads all orders of the sale where none has. */
+/** True if any order has or had units of the section. If there is none, this reads all orders of the sale. */
 async function isOrdered(tx: Queryable, saleId: string, sectionId: string): Promise<boolean> {
   const rows = await tx`
     select from orders where sale_id = ${saleId}
@@ -160,13 +161,19 @@ export function removeSection(sql: Sql, saleId: string, sectionId: string, opera
 export const unknownSection = () =>
   new ProblemError(problem('unknown-product', { detail: 'There is no such section in this sale.' }))
 
-/** Before seats are removed, and after some are added: no index is given again, since a reservation on its way may name one. */
+/**
+ * Before seats are removed, and after some are added: no index is given again, since a reservation on its way may
+ * name one.
+ */
 export const keepIndexes = (tx: Queryable, saleId: string) => tx`
   update charts set next_seat_index = greatest(next_seat_index, (
     select max(seat_index) + 1 from seats where sale_id = ${saleId}))
   where sale_id = ${saleId}`
 
-/** Sets the point towards which the best seats are, and whether a choice may leave a single seat; what is left out stays. */
+/**
+ * Sets the point towards which the best seats are, and whether a choice may leave a single seat; what is left out
+ * stays.
+ */
 export function changeChart(sql: Sql, saleId: string, { focal_point, refuse_single }: ChartConfig, operator: string) {
   return sql.begin(async (tx) => {
     await lockRunningSale(tx, saleId)
