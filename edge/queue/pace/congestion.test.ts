@@ -28,12 +28,14 @@ describe('the pace', () => {
           const next = paceAfter(pace, seen, TARGET_MS)
           expect(next.throttle).toBeLessThanOrEqual(1)
           expect(next.throttle).toBeGreaterThanOrEqual(leastOf(rate))
-          if (seen.isOverloaded || seen.delayMs > TARGET_MS) {
+          const { base_ms = 0 } = next
+          const allowed = TARGET_MS / Math.max(TARGET_MS, base_ms)
+          if (seen.isOverloaded || seen.delayMs - base_ms > TARGET_MS) {
             // At once by a tenth at least, unless it is the least already.
             const isFirst = pace.quick_seconds > 0
             const most = Math.max(leastOf(rate), pace.throttle * (isFirst ? 0.9 : 1))
             expect(next.throttle).toBeLessThanOrEqual(most + 1e-9)
-          } else expect(next.throttle).toBeGreaterThanOrEqual(pace.throttle)
+          } else expect(next.throttle).toBeGreaterThanOrEqual(Math.min(pace.throttle, allowed))
           pace = next
         }
       }),
@@ -92,6 +94,23 @@ describe('the pace', () => {
     expect(next.throttle).toBeCloseTo(0.09)
     expect(next.proven).toBeCloseTo(0.36)
     expect(paceAfter({ ...onTheWayBack, throttle: 0.4 }, slow, TARGET_MS).proven).toBeCloseTo(0.09)
+  })
+
+  it('slows by what a delay costs that calling fewer does not cure, and not to a stand', () => {
+    const delays = fc.double({ min: TARGET_MS + 1, max: 10 * TARGET_MS, noNaN: true })
+    fc.assert(
+      fc.property(fc.integer({ min: 100, max: 20_000 }), delays, (rate, delayMs) => {
+        let pace: Pace = { throttle: 1, proven: 1, quick_seconds: 60 }
+        const least = TARGET_MS / delayMs
+        for (let second = 0; second < 120; second++)
+          pace = paceAfter(
+            pace,
+            { elapsedSeconds: 1, rate, delayMs, isOverloaded: false, arriving: pace.throttle * rate },
+            TARGET_MS,
+          )
+        expect(pace.throttle).toBeCloseTo(least, 6)
+      }),
+    )
   })
 
   it('returns to the configured rate when answers are quick again, within 45 seconds', () => {

@@ -14,6 +14,10 @@ export interface Pace {
   readonly proven: number
   /** How long answers have been quick. */
   readonly quick_seconds: number
+  /** What answers take although few are called, above the target or 0; how slow they are, and for how long they have been as slow. */
+  readonly base_ms?: number
+  readonly steady_ms?: number
+  readonly steady_seconds?: number
 }
 
 export interface Signs {
@@ -52,6 +56,9 @@ const RISE = 0.02
 const MAX_RISE = 0.07
 /** .. the less the nearer answers are to slow, but at least this part of it: they may be no quicker for other reasons. */
 const MIN_HEADROOM = 1 / 4
+/** Answers that stay slow by the same, within this part of the target, for so long are not slow by the crowd: calling fewer would have helped. */
+const STEADY_PART = 0.3
+const STEADY_SECONDS = 5
 /** A refresh that is late is no more than one sign. */
 const MAX_ELAPSED_SECONDS = 2
 
@@ -65,11 +72,34 @@ export const openingPace = (rate: number): Pace => ({
 
 const isUnknown = ({ proven }: Pace) => proven === 1
 
+/**
+ * The pace after these signs. A delay that calling fewer does not cure, such as that of a store further away, is no congestion: it costs
+ * what it costs, so that as many people are inside as with answers at the target, and only what comes on top of it counts.
+ */
 export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
-  const { rate, delayMs, arriving } = signs
   // The other lines have its share: it calls nobody, and learns nothing.
-  if (rate === 0) return pace
+  if (signs.rate === 0) return pace
   const seconds = Math.min(MAX_ELAPSED_SECONDS, signs.elapsedSeconds)
+  const base = baseAfter(pace, signs, seconds, targetMs)
+  const delayMs = Math.max(0, signs.delayMs - base.base_ms)
+  const { throttle, ...paced } = congestedPace(pace, { ...signs, delayMs }, seconds, targetMs)
+  const most = targetMs / Math.max(targetMs, base.base_ms)
+  return { ...paced, throttle: Math.max(leastOf(signs.rate), Math.min(throttle, most)), ...base }
+}
+
+function baseAfter(pace: Pace, { delayMs, isOverloaded }: Signs, seconds: number, targetMs: number) {
+  const { base_ms = 0, steady_ms = 0, steady_seconds = 0 } = pace
+  if (delayMs <= targetMs) return { base_ms: 0, steady_ms: 0, steady_seconds: 0 }
+  const isSteady = !isOverloaded && Math.abs(delayMs - steady_ms) <= STEADY_PART * targetMs
+  const steady = isSteady
+    ? { steady_ms, steady_seconds: steady_seconds + seconds }
+    : { steady_ms: delayMs, steady_seconds: 0 }
+  const isBase = delayMs < base_ms || steady.steady_seconds >= STEADY_SECONDS
+  return { base_ms: isBase ? delayMs : base_ms, ...steady }
+}
+
+function congestedPace(pace: Pace, signs: Signs, seconds: number, targetMs: number): Pace {
+  const { rate, delayMs, arriving } = signs
   const least = leastOf(rate)
   if (signs.isOverloaded || delayMs > targetMs) {
     const proven = Math.max(least, provenAfter(pace, signs, seconds))

@@ -92,6 +92,9 @@ export interface Memory {
   /** The rest of the pace, and the usual lateness of the quickest arrivals; not known to an earlier version. */
   readonly proven?: number
   readonly quick_seconds?: number
+  readonly base_ms?: number
+  readonly steady_ms?: number
+  readonly steady_seconds?: number
   readonly usual_ms?: number
   /** How much later than usual the quickest came who arrived last. */
   readonly late_ms?: number
@@ -326,8 +329,8 @@ function paceOf(before: Memory, memory: Memory, { state, schedule }: Observation
   if (!state) return {}
   const rate = state.admission.rate_per_second
   if (schedule.draw_seed === null) return openingPace(rate)
-  const { proven = 1, quick_seconds = 0, throttle } = before
-  const pace: Pace = { throttle, proven, quick_seconds }
+  const { proven = 1, quick_seconds = 0, base_ms = 0, steady_ms = 0, steady_seconds = 0, throttle } = before
+  const pace: Pace = { throttle, proven, quick_seconds, base_ms, steady_ms, steady_seconds }
   if (isUnreached(before)) return { ...pace, throttle: Math.min(throttle, THROTTLE_AFTER_OUTAGE) }
   if (memory.open_ms === before.open_ms) return pace
   const elapsedSeconds = (memory.open_ms - before.open_ms) / 1000
