@@ -66,6 +66,12 @@ describe('the best available seats', () => {
       party(5),
       ['1-3', '1-4', '1-5', '2-4', '2-5'],
     ],
+    [
+      'seat a party of four in two pairs of one section before two sections',
+      [row('ssSS', 'left'), row('ssSS', 'right'), row('SSSS'), row('ssSSss', 'back')],
+      party(4),
+      ['4-1', '4-2', '4-5', '4-6'],
+    ],
     ['have a restricted view before a farther ring', [row('rr'), row('ss')], party(1), ['1-1']],
     [
       'have a restricted view only after the others of their ring',
