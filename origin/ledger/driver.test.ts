@@ -180,7 +180,7 @@ describe('a connection without a response', () => {
   })
 
   test('stays open if this process was blocked, and its response waits to be read', async () => {
-    // Not through the proxy, which is in this process too.
+    // This connection bypasses the proxy, which runs in the blocked process too.
     const direct = postgres(database.url, options)
     const pid = await pidOf(direct)
     const pending = direct`select 1`.execute()

@@ -1,4 +1,7 @@
-/** Which settings of Postgres may lose a committed order. The origin serves with any: some lose the last moments on purpose. */
+/**
+ * Which settings of Postgres may lose a committed order. The origin serves with any: some lose the last moments on
+ * purpose.
+ */
 import type { Logger } from 'pino'
 import type { Sql } from './connection.ts'
 

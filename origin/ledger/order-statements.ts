@@ -9,7 +9,8 @@ import type { orders, PaymentAction, StoredLine } from './schema/orders.ts'
 export type OrderRow = Readonly<typeof orders.$inferSelect>
 
 /**
- * What an order costs in all, with what was given back and without lines that were taken out before it was paid. In SQL: order_total.
+ * What an order costs in all, with what was given back and without lines that were taken out before it was paid. In
+ * SQL: order_total.
  */
 export const totalOf = (order: Priced): number =>
   (order.bill ?? []).reduce(
@@ -18,7 +19,7 @@ export const totalOf = (order: Priced): number =>
   )
 export type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart' | 'bill'>
 
-/** Its lines without the rest of the bill. */
+/** The cost of the order's lines, without fees, tax and delivery. */
 export const subtotalOf = ({ unit_price_minor, quantity, cart }: Omit<Priced, 'bill'>): number =>
   cart === null ? unit_price_minor * quantity : cart.reduce((sum, line) => sum + costOf(line), 0)
 
@@ -30,7 +31,7 @@ const costOf = ({ unit_price_minor, quantity, returned }: StoredLine) =>
 export type OrderView = OrderRow & {
   readonly left_ms: number
   readonly product_name?: string | null
-  /** Of its sale. */
+  /** The tax settings of the order's sale. */
   readonly tax?: Tax | null
 }
 
@@ -51,7 +52,7 @@ export interface Advance {
   /** A payment begins with this method. */
   readonly method?: string
   readonly charge?: string
-  /** Only if it is the order's latest attempt. */
+  /** Applies only if this is the order's latest attempt. */
   readonly attempt?: number
   readonly declineCode?: string
   readonly action?: PaymentAction
@@ -59,8 +60,8 @@ export interface Advance {
 }
 
 /**
- * One transition of many orders, to select those from that made it, which happens once for each. A charge waits for its buyer for
- * `actionSeconds`.
+ * One transition of many orders, to select those from that made it, which happens once for each. A charge waits for
+ * its buyer for `actionSeconds`.
  */
 export function advancing(
   sql: Queryable,
@@ -99,7 +100,10 @@ interface Returned {
   readonly type: `order.${string}` | null
 }
 
-/** Takes lines out of an order; their units and seats are for sale again. Undefined if the order does not allow it any more. */
+/**
+ * Takes lines out of an order; their units and seats are for sale again. Undefined if the order does not allow it any
+ * more.
+ */
 export async function returnLines(
   tx: Queryable,
   order: string,
@@ -262,7 +266,9 @@ export async function readOrderEvents(
 
 export const EXPORT_PAGE = 1_000
 
-/** An order with the times at which its money was taken and given back, the name of its product, and where it goes to. */
+/**
+ * An order with the times at which its money was taken and given back, the name of its product, and where it goes to.
+ */
 export type ExportedOrder = OrderRow & {
   readonly product_name: string | null
   readonly tax: Tax | null
@@ -281,7 +287,8 @@ export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<Exp
       // Where Postgres believes that a sale is small, it would read and sort all remaining orders for each page.
       await tx`select set_config('enable_sort', 'off', true)`
       return tx<ExportedOrder[]>`
-        select *, (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name,
+        select *, (select name from products p where p.sale_id = o.sale_id
+          and p.product_id = o.product_id) as product_name,
           (select tax from sales s where s.sale_id = o.sale_id) as tax,
           (select delivery from contacts c where c.order_id = o.order_id) as delivery,
           (select captured_at from captures c where c.charge_id = o.charge_id),

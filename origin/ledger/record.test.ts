@@ -62,8 +62,8 @@ class Model {
   }
 
   /**
-   * Each reservation gets the verdict that it would get alone, after those before it. A key that comes twice gets its first
-   * verdict, and a noted refusal repeats itself.
+   * Each reservation gets the verdict that it would get alone, after those before it. A key that comes twice gets its
+   * first verdict, and a noted refusal repeats itself.
    */
   record(batch: readonly Reservation[], noteRefusals: boolean): Verdict[] {
     const known = new Map(this.orders.map((o) => [`${o.visitor} ${o.key}`, o]))
@@ -179,7 +179,7 @@ test('sells no unit of an oversold product before all live orders have theirs', 
   await createSale('oversold', 1, [12])
   const batch = Array.from({ length: 12 }, (_, i) => reservation('oversold', `visitor-${i}`))
   await record(sql, 'oversold', batch, false)
-  // As after a restore and a recount: two orders too many, a full row, and a finding.
+  // This is the state after a restore and a recount: two orders too many, a full row, and a finding.
   await sql`update products set total = 10, held = 10 where sale_id = 'oversold' and product_id = 'one'`
   await note(sql, { sale: 'oversold', product: 'one', kind: 'oversold', units: 2 })
   const late = async (visitor: string) =>
@@ -199,7 +199,7 @@ test('closes the finding of an oversell only once the counters are right', async
   await createSale('ended', 1, [10])
   const batch = Array.from({ length: 10 }, (_, i) => reservation('ended', `visitor-${i}`))
   await record(sql, 'ended', batch, false)
-  // As after the last order too many has ended: the full row has lost a unit that does not exist.
+  // This is the state after the last order too many ended: the full row has lost a unit that does not exist.
   await sql`update products set held = 9 where sale_id = 'ended' and product_id = 'one'`
   await note(sql, { sale: 'ended', product: 'one', kind: 'oversold', units: 1 })
   const findings = () => sql`select 1 from findings where sale_id = 'ended' and kind = 'oversold' and closed_at is null`
@@ -291,7 +291,8 @@ test('decides as the fast gate does who comes first', async () => {
 
 test('returns the prices as written', async () => {
   await createSale('priced', 2, [5])
-  await sql`update products set unit_price_minor = 1500, currency = 'CHF' where sale_id = 'priced' and product_id = 'one'`
+  await sql`update products set unit_price_minor = 1500, currency = 'CHF' where sale_id = 'priced'
+    and product_id = 'one'`
   for (const key of ['first', 'second']) {
     const [verdict] = await record(sql, 'priced', [{ ...reservation('priced', 'ann'), key }], false)
     expect(verdict).toMatchObject({ prices: { one: { unit_price_minor: 1500, currency: 'CHF' } } })
@@ -301,7 +302,8 @@ test('returns the prices as written', async () => {
 /** Numbers of the orders that follow one another from that count on, under a key. */
 async function numbersFrom(count: number, many: number, key: string): Promise<readonly number[]> {
   const rows = await sql<{ number: string }[]>`
-    select order_number(n, uuid_send(${key}::uuid)) as number from generate_series(${count}::bigint, ${count + many - 1}::bigint) n`
+    select order_number(n, uuid_send(${key}::uuid)) as number
+      from generate_series(${count}::bigint, ${count + many - 1}::bigint) n`
   return rows.map(({ number }) => Number(number))
 }
 

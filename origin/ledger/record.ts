@@ -1,6 +1,6 @@
 /**
- * Group commit: all reservations of a batch are recorded in one transaction of the exact gate. Live orders never exceed the
- * total, whatever Redis believes, because the product rows say so.
+ * Group commit: all reservations of a batch are recorded in one transaction of the exact gate. Live orders never
+ * exceed the total, whatever Redis believes, because the product rows say so.
  */
 
 import type { Address } from '../../shared/api/goods.ts'
@@ -12,19 +12,24 @@ import { type Cart, partsOf, unitLines } from '../stock/cart.ts'
 import { type Queryable, sent } from './connection.ts'
 import type { StoredLine } from './schema/orders.ts'
 
-/** What recording needs. It also travels as an intent through Redis, so it contains nothing that may change meanwhile. */
+/**
+ * What recording needs. It also travels as an intent through Redis, so it contains nothing that may change meanwhile.
+ */
 export interface Reservation {
   readonly order: string
   readonly sale: string
-  /** Of the first line, where there is a cart. */
+  /** The product; in a cart, the product of the first line. */
   readonly product: string
   readonly visitor: string
   /** The queue of the sale that admitted the visitor. */
   readonly line: string
   readonly number: number
-  /** Of all lines. The uses of promo codes are none of them. */
+  /** The units of all lines. Uses of promo codes do not count. */
   readonly quantity: number
-  /** Left out: units of one product that has no limit of its own. Empty: no seats fit its wishes. Promo codes come last. */
+  /**
+   * Left out: units of one product that has no limit of its own. Empty: no seats fit its wishes. Promo codes come
+   * last.
+   */
   readonly cart?: Cart
   /** What it asks for of a hall; without a cart, seats are still to be chosen. Never stored. */
   readonly choice?: CartChoice
@@ -37,7 +42,10 @@ export interface Reservation {
   readonly quote?: Quote
   /** Left out where the sale keeps none. */
   readonly contact?: Contact
-  /** Those of its buyer with the units that each may hold unpaid, as EDGE_NETWORKS_HEADER has them. Never stored with it. */
+  /**
+   * The networks of the buyer, each with the units that it may hold unpaid, in the format of EDGE_NETWORKS_HEADER.
+   * They are never stored.
+   */
   readonly networks?: string
 }
 
@@ -61,7 +69,10 @@ interface Billed {
 export type Quote = (cart: Cart) => Quoted | Problem
 export type Quoted = Pick<Reservation, 'cart' | 'charge'>
 
-/** Begins the visitor's name of what the box office sells, followed by the operator's: no limit of the sale is theirs. As in record_carts. */
+/**
+ * Begins the visitor's name of what the box office sells, followed by the operator's: no limit of the sale is theirs.
+ * As in record_carts.
+ */
 export const BOX_OFFICE = 'box office:'
 export const isBoxOffice = (visitor: string) => visitor.startsWith(BOX_OFFICE)
 
@@ -79,9 +90,9 @@ export interface Recorded {
   readonly verdict: 'recorded'
   readonly createdAt: Date
   readonly reservedUntil: Date
-  /** By product, as written: they may have changed since the caller read them. */
+  /** The prices as written, by product. They may differ from those that the caller read before. */
   readonly prices: Readonly<Record<string, Pick<ProductRow, 'name' | 'unit_price_minor' | 'currency'>>>
-  /** By order: its number, from 1. */
+  /** The order number, from 1, by order id. */
   readonly numbers: Readonly<Record<string, number>>
   /** The lines of orders with a cart, by order. */
   readonly carts?: Readonly<Record<string, readonly StoredLine[]>> | null
@@ -92,7 +103,10 @@ export interface Recorded {
 export type RecordVerdict =
   | Recorded
   | { readonly verdict: 'replay'; readonly order: string }
-  /** The visitor's limit is used up: of the sale, or of `product`. `order` is their live order, if any; `units` counts those of all their live orders. */
+  /**
+   * The visitor's limit is used up: of the sale, or of `product`. `order` is their live order, if any; `units` counts
+   * those of all their live orders.
+   */
   | {
       readonly verdict: 'limit'
       readonly order: string | null
@@ -120,9 +134,10 @@ interface RecordRow extends Omit<Recorded, 'verdict' | 'numbers'> {
 }
 
 /**
- * Records reservations of one sale; the verdicts are parallel to the batch. With `noteRefusals` each refused reservation,
- * and each whose key has another order, leaves a cancelled order for buyers who were sent to ask for it, and is refused
- * whenever it comes again. `demand`: how many units those may buy who come before a visitor with one, two, .. unpaid orders.
+ * Records reservations of one sale; the verdicts are parallel to the batch. With `noteRefusals` each refused
+ * reservation, and each whose key has another order, leaves a cancelled order for buyers who were sent to ask for it,
+ * and is refused whenever it comes again. `demand`: how many units those may buy who come before a visitor with one,
+ * two, .. unpaid orders.
  */
 export async function record(
   sql: Queryable,
@@ -140,7 +155,7 @@ export async function record(
   const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
     ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[], ${column('method')}::text[],
     ${noteRefusals}, ${demand as number[]}::int[]`
-  // Most sales have no carts and keep no contacts, and do not pay for them.
+  // Most sales have no carts and store no contacts, so their statements leave these parts out.
   const hasCarts = batch.some(({ cart }) => cart)
   const kept = sql`add_contacts(${JSON.stringify(contacts)}::text::jsonb, ${saleId}, ${column('order')}::uuid[], created_at, others)`
   const also = sql`${hasCarts ? sql`, carts` : sql``} ${contacts.length > 0 ? sql`, ${kept}` : sql``}`
@@ -150,7 +165,8 @@ export async function record(
     : sql`record_reservations(${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${buyers},
         ${shown}::bigint[])`
   const [row] = await sent(sql<RecordRow[]>`
-    select recorded, others, numbers, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also} from ${call}`)
+    select recorded, others, numbers, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also}
+      from ${call}`)
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)
@@ -181,6 +197,7 @@ function linesOf(sql: Queryable, batch: readonly Reservation[]) {
   const billed = batch.map(({ charge }) => charge?.billed)
   const bills = billed.map((one) => (one ? JSON.stringify(one.bill) : null))
   return sql`${column('order')}::int[], ${column('product')}::text[], ${column('quantity')}::int[], ${column('seat')}::int[],
-    ${column('price')}::bigint[], ${column('share')}::bigint[], ${batch.map(({ cart }) => Number(cart !== undefined))}::int[],
+    ${column('price')}::bigint[], ${column('share')}::bigint[],
+      ${batch.map(({ cart }) => Number(cart !== undefined))}::int[],
     ${bills}::text[]::jsonb[], ${billed.map((one) => one?.terms ?? null)}::int[]`
 }

@@ -41,7 +41,8 @@ test('sessions bring limits of their own, unless the server or a pooler refuses 
   const limits = await acceptedLimits(url, 17)
   const own = connect(url, 1, undefined, limits)
   const inForce = await own`
-    select name, setting::int from pg_settings where name = any(${Object.keys(limits)}) and source = 'client' order by name`
+    select name, setting::int from pg_settings where name = any(${Object.keys(limits)}) and source = 'client'
+      order by name`
   expect(Object.fromEntries(inForce.map(({ name, setting }) => [name, setting]))).toEqual(limits)
   await own.end()
   expect(await acceptedLimits(`${url}?unknown_parameter=1`, 17)).toEqual({})

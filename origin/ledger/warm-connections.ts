@@ -1,13 +1,17 @@
 /**
- * A pool that hands out the connection used last, for a statement that is sent again and again: its server process has
- * everything cached. The driver's own pool hands out the connection idle for longest, which made recording a tenth slower.
+ * A pool that hands out the connection used last, for a statement that is sent again and again: its server process
+ * has everything cached. The driver's own pool hands out the connection idle for longest, which made recording a
+ * tenth slower.
  */
 import { withTimeout } from '../lib/with-timeout.ts'
 import { mayHaveCommitted, type Sql, Unheard } from './connection.ts'
 
-/** More concurrent statements use the driver's pool. */
+/** The warm connections of the process. If all are busy, further statements use the driver's pool. */
 const MAX_CONNECTIONS = 4
-/** Work without an answer for so long is done again on another connection: the network may have forgotten the first one. */
+/**
+ * A statement without an answer after this time runs again on another connection, because the network may have
+ * dropped the first.
+ */
 const AGAIN_AFTER_MS = 1_000
 
 type Work<Result> = (sql: Sql) => Promise<Result>
@@ -15,7 +19,7 @@ type Work<Result> = (sql: Sql) => Promise<Result>
 /** What is done where an answer is late. It must be right if the first work is done before it, after it or never. */
 interface Again<Result> {
   readonly work: Work<Result>
-  /** Whether the second try can change nothing about an answer of the first. */
+  /** True if a second attempt cannot change the result of the first. */
   readonly isFinal: (result: Result) => boolean
 }
 
@@ -32,9 +36,10 @@ export class WarmConnections {
   }
 
   /**
-   * Does the work on one connection, and, where it is late and `again` is given, that on another one. From then on the first answer
-   * counts only if it is final; if not, the second one does, since the first work may be done before it, after it or never. A
-   * connection that is still silent when the other one has answered is closed. Fails with Unheard where the first work may be done all the same.
+   * Does the work on one connection, and, where it is late and `again` is given, that on another one. From then on
+   * the first answer counts only if it is final; if not, the second one does, since the first work may be done before
+   * it, after it or never. A connection that is still silent when the other one has answered is closed. Fails with
+   * Unheard where the first work may be done all the same.
    */
   async use<Result>(work: Work<Result>, again?: Again<Result>): Promise<Result> {
     const sql = this.#take()

@@ -1,22 +1,25 @@
--- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a function
--- call instead, even of an immutable one, made a batch a tenth slower.
+-- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a
+-- function call instead, even of an immutable one, made a batch a tenth slower.
 
--- advance_orders: moves all orders that are in one of the statuses p_from to p_to, updates the inventory, and writes an event
--- for each. The guard on the status makes a transition happen once. Returns the moved orders in their new state.
+-- advance_orders: moves all orders that are in one of the statuses p_from to p_to, updates the inventory, and writes
+-- an event for each. The guard on the status makes a transition happen once. Returns the moved orders in their new
+-- state.
 --
 -- p_to: null leaves the status as it is. p_type: the events' type; null: that of the status.
 -- The other arrays are null, or parallel to p_ids; a null in them changes nothing.
 --   p_methods: a payment begins with this method, which counts as an attempt, and not after the hold has ended.
 --   p_attempts: only if the order's latest attempt is this one.
---   p_actions: what the charge needs of its buyer, for p_action_seconds from now: not longer than so many after the hold, whose
---     attempts all have this one deadline, and not longer than the sale, or else the hold. A visitor who has let an order of the
---     sale fail, or has another one waiting after its hold, waits for no longer than the hold. Any other transition ends the wait. A
---     later report of the same wait changes nothing, least of all its end.
+--   p_actions: what the charge needs of its buyer, for p_action_seconds from now: not longer than so many after the
+--     hold, whose attempts all have this one deadline, and not longer than the sale, or else the hold. A visitor who
+--     has let an order of the sale fail, or has another one waiting after its hold, waits for no longer than the
+--     hold. Any other transition ends the wait. A later report of the same wait changes nothing, least of all its
+--     end.
 --   p_codes: why the attempt was declined. p_refunded: what was given back so far.
 --
 -- A confirmed order keeps what its receipt says of product, tax and seller as they are at this moment.
 --
--- reserved and paying count as held; confirmed, fulfilled and refunded as sold; expired, cancelled and returned as neither.
+-- reserved and paying count as held; confirmed, fulfilled and refunded as sold; expired, cancelled and returned as
+-- neither.
 create or replace function advance_orders(
   p_ids uuid[], p_from text[], p_to text, p_type text, p_reason text, p_methods text[], p_charges text[],
   p_attempts int[], p_codes text[], p_actions jsonb[], p_action_seconds int, p_refunded bigint[]
@@ -28,7 +31,8 @@ declare
 begin
   -- Lock the hot row only if the transition changes its counters.
   if p_to is not null and exists (select 1 from unnest(p_from) f
-             where v_held <> (f in ('reserved', 'paying')) or v_sold <> (f in ('confirmed', 'fulfilled', 'refunded'))) then
+             where v_held <> (f in ('reserved', 'paying')) or v_sold <> (f in ('confirmed', 'fulfilled',
+               'refunded'))) then
     perform 1 from products p
       where (p.sale_id, p.product_id) in (
         select o.sale_id, o.product_id from orders o where o.order_id = any(p_ids)
@@ -47,7 +51,8 @@ begin
     order by a.id, a.attempt desc nulls last, a.i
   ),
   before as (
-    select o.order_id, o.sale_id, o.visitor, o.product_id, o.quantity, o.cart, o.status in ('reserved', 'paying') as was_held,
+    select o.order_id, o.sale_id, o.visitor, o.product_id, o.quantity, o.cart,
+      o.status in ('reserved', 'paying') as was_held,
            o.status in ('confirmed', 'fulfilled', 'refunded') as was_sold
     from orders o join input a on a.id = o.order_id
     where o.order_id = any(p_ids) and o.status = any(p_from)
@@ -59,7 +64,7 @@ begin
       and (a.refunded is null or a.refunded <> o.refunded_minor or p_to is not null)
     order by o.order_id for no key update of o
   ),
-  -- Those that may wait after their hold, one for each visitor.
+  -- The orders that may wait for stock after their hold ends, at most one for each visitor.
   granted as (
     select distinct on (b.sale_id, b.visitor) b.order_id from before b join input a on a.id = b.order_id
     where a.action is not null and not exists (
@@ -81,7 +86,8 @@ begin
           (select coalesce(s.ended_at, s.ends_at) from sales s where s.sale_id = o.sale_id))
         from granted g where g.order_id = o.order_id)) end,
       receipt = case when p_to = 'confirmed' then (
-        select jsonb_build_object('name', p.name, 'tax', s.tax, 'seller', s.seller) from sales s join products p using (sale_id)
+        select jsonb_build_object('name', p.name, 'tax', s.tax, 'seller', s.seller) from sales s
+          join products p using (sale_id)
         where s.sale_id = o.sale_id and p.product_id = o.product_id) else o.receipt end,
       charge_id = coalesce(a.charge, o.charge_id),
       refunded_minor = coalesce(a.refunded, o.refunded_minor),
@@ -120,7 +126,8 @@ begin
     insert into events (type, order_id, status, data)
     select coalesce(p_type, 'order.' || replace(m.status, 'returned', 'refunded')), m.order_id, m.status,
       jsonb_strip_nulls(jsonb_build_object('reason', m.reason, 'attempts', nullif(m.attempts, 0),
-        'decline_code', m.decline_code, 'action', m.action - 'client_secret', 'refunded_minor', nullif(m.refunded_minor, 0)))
+        'decline_code', m.decline_code, 'action', m.action - 'client_secret', 'refunded_minor',
+          nullif(m.refunded_minor, 0)))
     from moved m
   )
   select m.* from moved m;

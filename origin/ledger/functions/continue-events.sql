@@ -1,7 +1,8 @@
--- continue_events: makes the log of events go on after the ledger has moved to another server, by a logical restore or a switch to
--- another cluster. The ids of transactions begin anew there, so that new events would sort before those that readers have seen, and no
--- reader would ever see one. From now on so much is added to the ids (event_offset) that they are above all before; events written since
--- the move are put where they belong. Returns true if the ledger had moved; if not, it costs a few index look-ups.
+-- continue_events: makes the log of events go on after the ledger has moved to another server, by a logical restore
+-- or a switch to another cluster. The ids of transactions begin anew there, so that new events would sort before
+-- those that readers have seen, and no reader would ever see one. From now on so much is added to the ids
+-- (event_offset) that they are above all before; events written since the move are put where they belong. Returns
+-- true if the ledger had moved; if not, it costs a few index look-ups.
 create or replace function continue_events()
 returns boolean language plpgsql as $$
 declare
@@ -11,7 +12,8 @@ declare
   v_known numeric;
 begin
   for pass in 1..2 loop
-    select o.xids, o.xids + pg_snapshot_xmax(pg_current_snapshot())::text::numeric into v_offset, v_end from event_offset o;
+    select o.xids, o.xids + pg_snapshot_xmax(pg_current_snapshot())::text::numeric into v_offset, v_end
+      from event_offset o;
     select greatest((select xid::text::numeric from events order by xid desc limit 1),
       (select max(xid::text::numeric) from readers)) into v_known;
     if v_known is null or v_known < v_end then return false; end if;

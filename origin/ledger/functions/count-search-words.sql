@@ -1,5 +1,5 @@
--- count_search_words: the trigger that keeps search_words, the words of all texts and in how many texts each is. Most texts are new,
--- and a change of a text, as by a charge, seldom changes its words.
+-- count_search_words: the trigger that keeps search_words, the words of all texts and in how many texts each is. Most
+-- texts are new, and a change of a text, as by a charge, seldom changes its words.
 create or replace function count_search_words() returns trigger language plpgsql as $$
 declare
   v_before text[] := '{}';

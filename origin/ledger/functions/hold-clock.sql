@@ -15,6 +15,6 @@ begin
     select h.order_id from orders h
     where h.status = 'reserved' and h.reserved_until > v_began
       or h.status = 'paying' and h.updated_at > '-infinity' and h.reserved_until > v_began
-    -- As advance_orders locks them, to avoid deadlocks.
+    -- The rows are locked in the order of advance_orders, which avoids deadlocks.
     order by h.order_id for no key update);
 end $$;

@@ -1,6 +1,8 @@
--- order_number: the number of the p_count-th order, for people and support (short-number.ts). It says nothing of p_count to those without the
--- key: a Feistel network of four rounds of SHA-256 maps one to one 30 bits, and from the billionth order on the other numbers of 40 bits.
-create or replace function order_number(p_count bigint, p_key bytea) returns bigint language plpgsql immutable strict as $$
+-- order_number: the number of the p_count-th order, for people and support (short-number.ts). It says nothing of
+-- p_count to those without the key: a Feistel network of four rounds of SHA-256 maps one to one 30 bits, and from the
+-- billionth order on the other numbers of 40 bits.
+create or replace function order_number(p_count bigint,
+  p_key bytea) returns bigint language plpgsql immutable strict as $$
 declare
   c_few constant bigint := 1 << 30;
   v_half int := case when p_count < c_few then 15 else 20 end;
@@ -29,5 +31,6 @@ end $$;
 
 -- next_order_numbers: as many numbers of new orders.
 create or replace function next_order_numbers(p_many int) returns bigint[] language sql volatile as $$
-  select array(select order_number(nextval('orders_number_seq'), uuid_send(k.key)) from order_number_key k, generate_series(1, p_many));
+  select array(select order_number(nextval('orders_number_seq'), uuid_send(k.key)) from order_number_key k,
+    generate_series(1, p_many));
 $$;

@@ -1,6 +1,6 @@
--- order_total: what an order costs in all, in minor units. p_cart: its lines (StoredLine), null for one line of units. p_bill: what it
--- costs beside them (BillLine), null for nothing. Lines that were taken out before it was paid cost nothing; what was paid and given
--- back counts.
+-- order_total: what an order costs in all, in minor units. p_cart: its lines (StoredLine), null for one line of
+-- units. p_bill: what it costs beside them (BillLine), null for nothing. Lines that were taken out before it was paid
+-- cost nothing; what was paid and given back counts.
 create or replace function order_total(p_price bigint, p_quantity int, p_cart jsonb, p_bill jsonb)
 returns bigint language sql immutable as $$
   select case when p_cart is null then p_price * p_quantity

@@ -1,8 +1,9 @@
--- events_end: where the log ends for now. Below it no new event can appear: it is the oldest transaction in progress, with what is added
--- to the ids of transactions since the ledger has moved (event_offset).
+-- events_end: where the log ends for now. Below it no new event can appear: it is the oldest transaction in progress,
+-- with what is added to the ids of transactions since the ledger has moved (event_offset).
 create or replace function events_end()
 returns xid8 language sql stable as $$
-  select (pg_snapshot_xmin(pg_current_snapshot())::text::numeric + coalesce(max(o.xids), 0))::text::xid8 from event_offset o;
+  select (pg_snapshot_xmin(pg_current_snapshot())::text::numeric + coalesce(max(o.xids), 0))::text::xid8
+    from event_offset o;
 $$;
 
 -- read_events: the events after a position, in order of commit, and none before which another may still appear.

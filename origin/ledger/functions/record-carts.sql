@@ -1,11 +1,12 @@
--- record_carts: records a batch of reservations of one sale, of which some have several lines, seats or a limit of their product.
--- What record_reservations does for one line of units, with the same arguments, locks and verdicts; batches without carts are
--- left to it, since they cost a fraction.
+-- record_carts: records a batch of reservations of one sale, of which some have several lines, seats or a limit of
+-- their product. What record_reservations does for one line of units, with the same arguments, locks and verdicts;
+-- batches without carts are left to it, since they cost a fraction.
 --
--- The lines of all orders follow, in parallel arrays: the place of the order in the other arrays, the product or section, the
--- quantity, the seat (null: none), the unit price that the order was computed with (null: any), and its share of the bill where that is
--- not its price; and for each order 1 if it is stored with its lines, else 0, what it costs beside them, and the terms (sales.terms_version)
--- that this follows from. A cart is taken as a whole or not at all. A promo code is a line '%CODE' of one use, which is no unit of the order.
+-- The lines of all orders follow, in parallel arrays: the place of the order in the other arrays, the product or
+-- section, the quantity, the seat (null: none), the unit price that the order was computed with (null: any), and its
+-- share of the bill where that is not its price; and for each order 1 if it is stored with its lines, else 0, what it
+-- costs beside them, and the terms (sales.terms_version) that this follows from. A cart is taken as a whole or not at
+-- all. A promo code is a line '%CODE' of one use, which is no unit of the order.
 --
 -- Two verdicts more, and price_changed also where the terms are others by now:
 --   seat_taken: `seats` are the indexes of seats that another order has, or that are blocked, or removed from the hall.
@@ -22,7 +23,7 @@ create or replace function record_carts(
 )
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  -- As in record_reservations.
+  -- The limit equals the one of record_reservations.
   c_max_failed constant int := 100;
   v_limit int;
   v_max_unpaid int;
@@ -68,10 +69,13 @@ begin
       bool_and(l.seat is null or s.seat_index is not null) as known,
       bool_or(l.price <> coalesce(s.price_minor, p.unit_price_minor)) as changed,
       case when p_stored[l.i] = 1 then jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-          'product', l.product, 'section', nullif(p.section_type is not null, false), 'seat', l.seat, 'seat_id', s.seat_id,
+          'product', l.product, 'section', nullif(p.section_type is not null, false), 'seat', l.seat, 'seat_id',
+            s.seat_id,
           'row', s.row, 'number', s.number, 'name', p.name, 'quantity', l.quantity,
-          'unit_price_minor', coalesce(s.price_minor, p.unit_price_minor), 'share_minor', l.share)) order by l.n) end as cart
-    from unnest(p_line_orders, p_line_products, p_line_quantities, p_line_seats, p_line_prices, p_line_shares) with ordinality
+          'unit_price_minor', coalesce(s.price_minor, p.unit_price_minor), 'share_minor', l.share))
+            order by l.n) end as cart
+    from unnest(p_line_orders, p_line_products, p_line_quantities, p_line_seats, p_line_prices,
+      p_line_shares) with ordinality
       as l(i, product, quantity, seat, price, share, n)
     join products p on p.sale_id = p_sale and p.product_id = l.product
     left join seats s on s.sale_id = p_sale and s.seat_index = l.seat and s.section_id = l.product
@@ -82,7 +86,8 @@ begin
     into prices from products p where p.sale_id = p_sale and p.product_id = any(p_line_products);
 
   -- The fast path: everything fits, each visitor comes once and without an order, and every seat is free.
-  v_simple := v_limit >= all (p_quantities) and array_position(v_first, null) is null and array_position(v_known, false) is null
+  v_simple := v_limit >= all (p_quantities) and array_position(v_first, null) is null
+    and array_position(v_known, false) is null
     and array_position(v_changed, true) is null
     and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
     and not exists (select from findings f where f.sale_id = p_sale and f.kind = 'oversold' and f.closed_at is null)
@@ -95,14 +100,19 @@ begin
          left join products p on p.sale_id = p_sale and p.product_id = w.product)
     and not exists (
       select from products p
-      join unnest(p_line_orders, p_line_products, p_line_quantities) as l(i, product, quantity) on l.product = p.product_id
+      join unnest(p_line_orders, p_line_products, p_line_quantities) as l(i, product,
+        quantity) on l.product = p.product_id
       where p.sale_id = p_sale and p.limit_per_visitor is not null
-      group by l.i, coalesce(p.variant_of, p.product_id), p.limit_per_visitor having sum(l.quantity) > p.limit_per_visitor);
+      group by l.i, coalesce(p.variant_of, p.product_id), p.limit_per_visitor
+        having sum(l.quantity) > p.limit_per_visitor);
   if v_simple then
-    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
+    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+      unit_price_minor, currency, cart,
                         bill, terms, status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
-    select unnest(p_ids), unnest(numbers), p_sale, unnest(v_first), unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
-           unnest(p_quantities), unnest(v_price), unnest(v_currency), unnest(v_carts), unnest(p_bills), unnest(p_terms), 'reserved', unnest(p_keys),
+    select unnest(p_ids), unnest(numbers), p_sale, unnest(v_first), unnest(p_visitors), unnest(p_lines),
+      unnest(p_numbers),
+           unnest(p_quantities), unnest(v_price), unnest(v_currency), unnest(v_carts), unnest(p_bills),
+             unnest(p_terms), 'reserved', unnest(p_keys),
            unnest(p_hashes), unnest(p_methods), record_carts.created_at, record_carts.reserved_until;
     get diagnostics recorded = row_count;
     insert into seat_claims (sale_id, seat_index, order_id)
@@ -112,14 +122,16 @@ begin
     from (select a.product, sum(a.quantity)::int as units
           from unnest(p_line_products, p_line_quantities) as a(product, quantity) group by a.product) w
     where p.sale_id = p_sale and p.product_id = w.product;
-    select jsonb_object_agg(a.id, a.cart) into carts from unnest(p_ids, v_carts) as a(id, cart) where a.cart is not null;
+    select jsonb_object_agg(a.id, a.cart) into carts from unnest(p_ids, v_carts) as a(id, cart)
+      where a.cart is not null;
     return;
   end if;
 
   -- One by one, each as it would be alone after those before it.
   carts := '{}';
   for v_one in
-    select a.* from unnest(p_ids, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods) with ordinality
+    select a.* from unnest(p_ids, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes,
+      p_methods) with ordinality
       as a(id, visitor, line, number, quantity, key, hash, method, i) order by a.i
   loop
     v_verdict := 'recorded';
@@ -134,7 +146,8 @@ begin
       select count(*) as orders,
         (array_agg(o.order_id) filter (where o.idempotency_key = v_one.key))[1] as known,
         (array_agg(o.reason) filter (where o.idempotency_key = v_one.key || ' ' || v_one.id))[1] as noted,
-        coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')), 0) as units,
+        coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled',
+          'refunded')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')))[1] as live,
         (count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated'))
@@ -157,7 +170,8 @@ begin
         v_verdict := 'price_changed';
       elsif v_first[v_one.i] is null or exists (
         select from unnest(p_line_orders, p_line_products) as l(i, product)
-        where l.i = v_one.i and not exists (select from products p where p.sale_id = p_sale and p.product_id = l.product))
+        where l.i = v_one.i and not exists (select from products p where p.sale_id = p_sale
+          and p.product_id = l.product))
       then
         v_verdict := 'no_stock';
         v_had := has.unpaid;
@@ -174,7 +188,7 @@ begin
           select w.product,
               case when p.total - p.buffer - p.held - p.sold < w.units then 'no_stock'
                 when of_kind.units > p.limit_per_visitor then 'limit'
-                -- Without the code its buyer may have units.
+                -- A code that is used up does not exhaust the stock: without the code the buyer may still have units.
                 when p.is_promo_code then 'no_stock' else 'unpaid' end
             into v_product, v_verdict
           from (
@@ -188,7 +202,8 @@ begin
                 select coalesce(sum(units_in(s.product_id, o.product_id, o.quantity, o.cart)), 0) from orders o
                 where o.sale_id = p_sale and o.visitor = v_one.visitor
                   and o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')) + (
-                select coalesce(sum(l.quantity), 0) from unnest(p_line_orders, p_line_products, p_line_quantities) as l(i, product, quantity)
+                select coalesce(sum(l.quantity), 0) from unnest(p_line_orders, p_line_products,
+                  p_line_quantities) as l(i, product, quantity)
                 where l.i = v_one.i and l.product = s.product_id)) as units
             from products s where p.limit_per_visitor is not null and s.sale_id = p_sale
               and coalesce(s.variant_of, s.product_id) = coalesce(p.variant_of, p.product_id)) of_kind
@@ -201,17 +216,23 @@ begin
           if v_verdict = 'limit' then v_order := has.live; v_had := has.units; end if;
         end if;
       end if;
-      v_written := v_verdict = 'recorded' or p_note_refusals and has.noted is null and has.known is distinct from v_one.id;
+      v_written := v_verdict = 'recorded' or p_note_refusals and has.noted is null and has.known is distinct
+        from v_one.id;
     end;
     if v_written then
-      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency, cart,
-                          bill, terms, status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
+      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+        unit_price_minor, currency, cart,
+                          bill, terms, status, idempotency_key, request_hash, payment_method, created_at,
+                            reserved_until, reason)
       -- The refusal of what fits nothing, or whose products were removed meanwhile, is noted without a price.
       values (v_one.id, numbers[v_one.i], p_sale, coalesce(v_first[v_one.i], (
           select l.product from unnest(p_line_orders, p_line_products) with ordinality as l(i, product, n)
-          where l.i = v_one.i order by l.n limit 1), (select min(p.product_id) from products p where p.sale_id = p_sale), ''),
+          where l.i = v_one.i order by l.n limit 1), (select min(p.product_id) from products p
+            where p.sale_id = p_sale), ''),
         v_one.visitor, v_one.line, v_one.number, v_one.quantity, coalesce(v_price[v_one.i], 0),
-        coalesce(v_currency[v_one.i], (select min(p.currency) from products p where p.sale_id = p_sale), ''), v_carts[v_one.i], p_bills[v_one.i], p_terms[v_one.i], case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end,
+        coalesce(v_currency[v_one.i], (select min(p.currency) from products p where p.sale_id = p_sale), ''),
+          v_carts[v_one.i], p_bills[v_one.i], p_terms[v_one.i], case when v_verdict = 'recorded' then 'reserved'
+          else 'cancelled' end,
         case when v_verdict = 'recorded' then v_one.key else v_one.key || ' ' || v_one.id end, v_one.hash, v_one.method,
         record_carts.created_at,
         case when v_verdict = 'recorded' then record_carts.reserved_until else record_carts.created_at end,
@@ -232,8 +253,10 @@ begin
       where p.sale_id = p_sale and p.product_id = w.product;
       if v_carts[v_one.i] is not null then carts := carts || jsonb_build_object(v_one.id, v_carts[v_one.i]); end if;
     else
-      others := coalesce(others, '[]') || jsonb_build_object('index', v_one.i, 'verdict', v_verdict, 'written', v_written, 'order', v_order,
-        case v_verdict when 'limit' then 'units' else 'unpaid' end, v_had, 'seats', to_jsonb(v_taken), 'product', v_product);
+      others := coalesce(others, '[]') || jsonb_build_object('index', v_one.i, 'verdict', v_verdict, 'written',
+        v_written, 'order', v_order,
+        case v_verdict when 'limit' then 'units' else 'unpaid' end, v_had, 'seats', to_jsonb(v_taken), 'product',
+          v_product);
     end if;
   end loop;
 end $$;

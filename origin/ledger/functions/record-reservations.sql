@@ -1,14 +1,15 @@
--- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a function
--- call instead, even of an immutable one, made a batch a tenth slower.
+-- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a
+-- function call instead, even of an immutable one, made a batch a tenth slower.
 
 -- record_reservations: records a batch of reservations of one sale in one transaction.
 --
--- It locks the sale's row first: batches of one sale run one after the other, each later statement sees what the batch before
--- has committed (read committed), and the visitor's limit, summed over live orders of all products, is exact. The arrays are
--- parallel and in order of arrival. Each reservation gets the verdict that it would get alone, after those before it.
+-- It locks the sale's row first: batches of one sale run one after the other, each later statement sees what the
+-- batch before has committed (read committed), and the visitor's limit, summed over live orders of all products, is
+-- exact. The arrays are parallel and in order of arrival. Each reservation gets the verdict that it would get alone,
+-- after those before it.
 --
--- recorded: the number of orders inserted, all held from created_at to reserved_until.
--- others: null, or [{index, verdict, written, order, units, unpaid}] for those not recorded. index is the place in the arrays, from 1;
+-- recorded: the number of orders inserted, all held from created_at to reserved_until. others: null, or [{index,
+-- verdict, written, order, units, unpaid}] for those not recorded. index is the place in the arrays, from 1;
 --   written: a cancelled order was inserted for it. Verdicts:
 --   replay: the key has an order already, which is `order`.
 --   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
@@ -17,12 +18,15 @@
 --   unpaid: others with fewer failed orders want what is left, and come first. `unpaid` as above.
 --   price_changed: its product has another price than the buyer was shown.
 -- prices: name, unit price and currency of each product as written. They may have changed since the caller read them.
--- numbers: parallel to the arrays; what is not recorded may have one too, which nobody sees.
--- p_note_refusals: also insert a cancelled order for each refused reservation and for each replay under another order's key.
---   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict again.
---   Its stored key is "key order", which no client can send, so the key stays free for another call. `unpaid` is noted as,
+-- numbers: parallel to the arrays; what is not recorded may have one too, which nobody sees. p_note_refusals: also
+-- insert a cancelled order for each refused reservation and for each replay under another order's key.
+--   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict
+--     again.
+--   Its stored key is "key order", which no client can send, so the key stays free for another call. `unpaid` is
+--     noted as,
 --   and from then on is, too_many.
--- p_demand: how many units the waiting visitors with fewer than one, two, .. failed orders may buy; the last of these numbers also
+-- p_demand: how many units the waiting visitors with fewer than one, two, .. failed orders may buy; the last of these
+-- numbers also
 --   concerns visitors with more failed orders.
 -- p_prices: the unit prices that the buyers were shown; null for those who take any, or where all do.
 create or replace function record_reservations(
@@ -35,8 +39,8 @@ create or replace function record_reservations(
 -- Planned once per connection: planning takes as long as recording thirty orders.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  -- Limit of a visitor's orders in a sale beyond one per allowed unit. All are read under the sale's lock when the visitor
-  -- comes again: this is more than a real buyer gives back, and takes less than a millisecond.
+  -- Limit of a visitor's orders in a sale beyond one per allowed unit. All are read under the sale's lock when the
+  -- visitor comes again: this is more than a real buyer gives back, and takes less than a millisecond.
   c_max_failed constant int := 100;
   v_limit int;
   v_max_unpaid int;
@@ -73,7 +77,8 @@ begin
     and (cardinality(p_visitors) = 1 or (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors))
     and not exists (select from findings f where f.sale_id = p_sale and f.kind = 'oversold' and f.closed_at is null)
     and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors));
-  -- Batches of one product have statements with fewer plan nodes: to start them takes as long as recording several orders.
+  -- Batches of one product have statements with fewer plan nodes: to start them takes as long as recording several
+  -- orders.
   if v_simple and p_products[1] = all (p_products) then
     update products p set held = p.held + w.units
     from (select sum(q)::int as units from unnest(p_quantities) q) w
@@ -84,10 +89,12 @@ begin
       p.unit_price_minor, p.currency
     into prices, v_price, v_currency;
     if found then
-      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
+      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+        unit_price_minor, currency,
                           status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
       -- In the select list: in a from clause each array is copied first.
-      select unnest(p_ids), unnest(numbers), p_sale, p_products[1], unnest(p_visitors), unnest(p_lines), unnest(p_numbers),
+      select unnest(p_ids), unnest(numbers), p_sale, p_products[1], unnest(p_visitors), unnest(p_lines),
+        unnest(p_numbers),
              unnest(p_quantities), v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
              record_reservations.created_at, record_reservations.reserved_until;
       get diagnostics recorded = row_count;
@@ -111,7 +118,8 @@ begin
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
     left join products p on p.sale_id = p_sale and p.product_id = w.product;
   if v_simple then
-    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
+    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+      unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
            'reserved', a.key, a.hash, a.method, record_reservations.created_at, record_reservations.reserved_until
@@ -127,11 +135,12 @@ begin
     return;
   end if;
 
-  -- An oversold product's row cannot show more than "full". If it shows less, because an order has ended or the total has
-  -- grown, count the orders.
+  -- An oversold product's row cannot show more than "full". If it shows less, because an order has ended or the total
+  -- has grown, count the orders.
   if v_oversold is not null then
     update products p set
-      sold = least(o.sold, p.total - p.buffer), held = least(o.held, p.total - p.buffer - least(o.sold, p.total - p.buffer))
+      sold = least(o.sold, p.total - p.buffer), held = least(o.held,
+        p.total - p.buffer - least(o.sold, p.total - p.buffer))
     from (select product_id, coalesce(sum(quantity) filter (where status in ('reserved', 'paying')), 0)::int as held,
             coalesce(sum(quantity) filter (where status in ('confirmed', 'fulfilled', 'refunded')), 0)::int as sold
           from orders where sale_id = p_sale and product_id = any(v_oversold) group by product_id) o
@@ -147,7 +156,8 @@ begin
   v_live := v_orders;
   v_left := v_units;
   for v_one in
-    select a.i, a.id, a.quantity, has.*, a.price <> p.unit_price_minor as has_other_price, p.total - p.buffer - p.held - p.sold as units_left,
+    select a.i, a.id, a.quantity, has.*, a.price <> p.unit_price_minor as has_other_price,
+      p.total - p.buffer - p.held - p.sold as units_left,
       min(a.i) over (partition by a.visitor, a.key) as first,
       min(a.i) over (partition by a.visitor) as visitor,
       min(a.i) over (partition by a.product) as product
@@ -159,7 +169,8 @@ begin
       select count(*) as orders,
         (array_agg(o.order_id) filter (where o.idempotency_key = a.key))[1] as known,
         (array_agg(o.reason) filter (where o.idempotency_key = a.key || ' ' || a.id))[1] as noted,
-        coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')), 0) as units,
+        coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled',
+          'refunded')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')))[1] as live,
         -- The visitor's failed orders: see endOf in orders.ts.
@@ -169,7 +180,7 @@ begin
     ) has
     order by a.i
   loop
-    -- Whether a refusal is written: not twice, and not for the key's own order.
+    -- A refusal is written once, and not if it belongs to the key's own order.
     v_written[v_one.i] := p_note_refusals and v_one.noted is null and v_one.known is distinct from v_one.id;
     if v_one.known is not null then
       v_verdicts[v_one.i] := 'replay';
@@ -210,7 +221,8 @@ begin
     end if;
   end loop;
 
-  insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity, unit_price_minor, currency,
+  insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+    unit_price_minor, currency,
                       status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
   -- A product that was removed meanwhile has no price: the refusal is noted all the same.
   select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, coalesce(p.unit_price_minor, 0),
@@ -218,9 +230,11 @@ begin
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
          case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
          record_reservations.created_at,
-         case when a.verdict = 'recorded' then record_reservations.reserved_until else record_reservations.created_at end,
+         case when a.verdict = 'recorded' then record_reservations.reserved_until
+           else record_reservations.created_at end,
          case a.verdict when 'unpaid' then 'too_many' else nullif(a.verdict, 'recorded') end
-  from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts,
+  from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods,
+    v_verdicts,
               v_written)
     as a(id, of_order, product, visitor, line, number, quantity, key, hash, method, verdict, written)
   left join products p on p.sale_id = p_sale and p.product_id = a.product

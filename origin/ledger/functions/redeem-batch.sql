@@ -1,7 +1,7 @@
 -- redeem_batch: lets visitors of one sale in by their invitations, several at once.
 --
--- The arrays are parallel: the code's hash, the visitor, and the uses that a signed link brings along (null: only a stored
--- code counts). Returns a verdict each, in their order:
+-- The arrays are parallel: the code's hash, the visitor, and the uses that a signed link brings along (null: only a
+-- stored code counts). Returns a verdict each, in their order:
 --   redeemed: the visitor is let in, now or before.
 --   used_up: others have come in by it as often as it allows.
 --   unknown: there is no such invitation.

@@ -1,10 +1,12 @@
--- copy_order_texts: copies what these orders are found by: see order_texts. Notes and seats stand last, where search_words looks for
--- words in which a typing error is forgiven.
+-- copy_order_texts: copies what these orders are found by: see order_texts. Notes and seats stand last, where
+-- search_words looks for words in which a typing error is forgiven.
 create or replace function copy_order_texts(ids uuid[]) returns void language sql as $$
   insert into order_texts as t (order_id, words)
-  select o.order_id, lower(concat_ws(' ', '', o.sale_id, o.ticket_number, o.visitor, nullif(split_part(o.visitor, 'user:', 2), ''),
+  select o.order_id, lower(concat_ws(' ', '', o.sale_id, o.ticket_number, o.visitor,
+    nullif(split_part(o.visitor, 'user:', 2), ''),
     o.charge_id, c.email, translate(c.address, '.:', 'xx'), n.notes,
-    (select string_agg(l ->> 'seat_id', ' ' order by i) from jsonb_array_elements(o.cart) with ordinality as a(l, i)), ''))
+    (select string_agg(l ->> 'seat_id', ' ' order by i)
+      from jsonb_array_elements(o.cart) with ordinality as a(l, i)), ''))
   from orders o
   left join contacts c on c.order_id = o.order_id
   left join lateral (

@@ -1,4 +1,4 @@
-/** Who may join a sale. */
+/** The tables that decide who may join a sale. */
 import { sql } from 'drizzle-orm'
 import {
   bigint,

@@ -6,8 +6,9 @@ import { instant, transaction } from './columns.ts'
 import type { orders } from './orders.ts'
 
 /**
- * What has happened, written in the transaction that made it happen: the log behind an order's stream, the feed, webhooks, mail
- * and search. Its order is (xid, seq), and it is read below the oldest transaction in progress: so no reader misses a row.
+ * What has happened, written in the transaction that made it happen: the log behind an order's stream, the feed,
+ * webhooks, mail and search. Its order is (xid, seq), and it is read below the oldest transaction in progress: so no
+ * reader misses a row.
  */
 export const events = pgTable(
   'events',
@@ -22,9 +23,9 @@ export const events = pgTable(
     order_ids: uuid().array(),
     /** The order's status since then. */
     status: text().$type<LedgerStatus>(),
-    /** Of events about a sale or a finding. */
+    /** The sale of an event about a sale or a finding. */
     sale_id: text(),
-    /** Of an order: OrderSnapshot. Of a finding: what it says. */
+    /** The payload: an OrderSnapshot for an order, the details for a finding. */
     data: jsonb(),
     at: instant().notNull().default(sql`clock_timestamp()`),
   },
@@ -39,8 +40,8 @@ export type OrderSnapshot = Partial<
 export type EventRow = Readonly<typeof events.$inferSelect>
 
 /**
- * What is added to the ids of transactions, so that events go on after those of the server that the ledger came from: one row, which
- * continue_events keeps right.
+ * What is added to the ids of transactions, so that events go on after those of the server that the ledger came from:
+ * one row, which continue_events keeps right.
  */
 export const eventOffset = pgTable(
   'event_offset',
@@ -68,7 +69,9 @@ export const webhookEndpoints = pgTable('webhook_endpoints', {
   endpoint_id: uuid().primaryKey(),
   url: text().notNull(),
   events: text().array().notNull(),
-  /** Each signs, until its `until` if it has one; while rotating there are two. Plain: empty, unless 0.2.0 wrote them. */
+  /**
+   * Each signs, until its `until` if it has one; while rotating there are two. Plain: empty, unless 0.2.0 wrote them.
+   */
   secrets: jsonb().$type<readonly Secret[]>().notNull(),
   /** The same, encrypted. */
   sealed_secrets: jsonb().$type<readonly Secret[]>(),

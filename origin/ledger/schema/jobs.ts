@@ -3,7 +3,10 @@ import { sql } from 'drizzle-orm'
 import { bigserial, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
-/** One job, written in the transaction that makes it necessary. Jobs that are done are deleted, unless their queue keeps them. */
+/**
+ * One job, written in the transaction that makes it necessary. Jobs that are done are deleted, unless their queue
+ * keeps them.
+ */
 export const jobs = pgTable(
   'jobs',
   {
@@ -12,17 +15,23 @@ export const jobs = pgTable(
     queue: text().notNull(),
     /** Each group of a queue is taken from by itself: a webhook's endpoint. Empty where a queue has no groups. */
     group_id: text().notNull().default(''),
-    /** Jobs of one lane of a group (an order's webhooks) are taken one after the other. Null: it waits for no other job. */
+    /**
+     * Jobs of one lane of a group (an order's webhooks) are taken one after the other. Null: it waits for no other
+     * job.
+     */
     lane: text(),
     data: jsonb().notNull(),
     state: text().$type<'pending' | 'done' | 'dead'>().notNull().default('pending'),
     /** Attempts begun. Each attempt is a lease of its own: the outcome of an earlier one does not count. */
     attempts: integer().notNull().default(0),
-    /** When it may be taken: at its time, after the pause of a failure, or when the lease of the worker that has it ends. */
+    /**
+     * When it may be taken: at its time, after the pause of a failure, or when the lease of the worker that has it
+     * ends.
+     */
     run_at: instant().notNull().defaultNow(),
     /** A worker has it until `run_at`. */
     leased: boolean().notNull().default(false),
-    /** Of the last attempt. */
+    /** The error of the last attempt. */
     error: text(),
     created_at: instant().notNull().defaultNow(),
     finished_at: instant(),

@@ -1,4 +1,4 @@
-/** Who asked for a mail before they have an order, or for messages by push, and who wants none. */
+/** The visitors who asked for a mail or a push message before they have an order, and those who want none. */
 import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { Language } from '../../../shared/api/fields.ts'

@@ -66,7 +66,10 @@ export const operators = pgTable('operators', {
   revoked_at: instant(),
 })
 
-/** Whose each name is of those who sign in by OpenID Connect: a person is an issuer and their `sub`, and may choose what they are called. */
+/**
+ * The owner of each name among those who sign in by OpenID Connect. A person is an issuer and their `sub`, and may
+ * choose the name.
+ */
 export const signInNames = pgTable(
   'sign_in_names',
   {

@@ -22,7 +22,10 @@ export const orders = pgTable(
     quantity: integer().notNull(),
     unit_price_minor: bigint({ mode: 'number' }).notNull(),
     currency: text().notNull(),
-    /** Its lines. Null: one line, units of `product_id`. Otherwise `product_id` and `unit_price_minor` are those of the first line. */
+    /**
+     * The lines of the cart. Null means one line: units of `product_id`. Otherwise `product_id` and
+     * `unit_price_minor` are those of the first line.
+     */
     cart: jsonb().$type<readonly StoredLine[]>(),
     /** What it costs beside its lines. Null: nothing. */
     bill: jsonb().$type<readonly BillLine[]>(),
@@ -55,7 +58,7 @@ export const orders = pgTable(
     updated_at: instant().notNull().defaultNow(),
   },
   (t) => [
-    // Its prefixes find the orders of a visitor and of a sale.
+    // The prefixes of this index find the orders of a visitor and of a sale.
     uniqueIndex('one_order_per_key').on(t.sale_id, t.visitor, t.idempotency_key),
     uniqueIndex('orders_by_number').on(t.number),
     index('holds_by_end').on(t.reserved_until).where(sql`status = 'reserved'`),
@@ -72,7 +75,7 @@ export const orders = pgTable(
 
 /** What a receipt says beside lines and sums, which never changes once it is issued. */
 export interface Receipt {
-  /** Of its product. The lines of a cart have their own. */
+  /** The name of the order's product. The lines of a cart have names of their own. */
   readonly name: string
   readonly tax: Tax | null
   readonly seller: Seller | null
@@ -92,18 +95,21 @@ export interface StoredLine {
   /** The product, or the section. */
   readonly product: string
   readonly section?: true
-  /** Its place in the bitmap of taken seats, and what is printed on it. */
+  /** The seat's place in the bitmap of taken seats, and what is printed on the ticket. */
   readonly seat?: number
   readonly seat_id?: string
   readonly row?: string
   readonly number?: string
-  /** Of the product, or of the section, at the reservation. */
+  /** The name of the product or the section at the time of the reservation. */
   readonly name: string
   readonly quantity: number
   readonly unit_price_minor: number
   /** What it costs with its share of the bill, where that is another sum than its price: what is given back for it. */
   readonly share_minor?: number
-  /** Its units are for sale again: it was taken out before the order was paid, and costs nothing; or afterwards, and is refunded. */
+  /**
+   * The units are for sale again. `unpaid`: the line left the order before payment and costs nothing. `refunded`: it
+   * left after payment.
+   */
   readonly returned?: 'unpaid' | 'refunded'
 }
 
@@ -118,7 +124,7 @@ export const contacts = pgTable(
     delivery: jsonb().$type<Address>(),
     /** The network address of the checkout. */
     address: text(),
-    /** Of the page on which they bought. */
+    /** The language of the page on which the visitor bought. */
     language: text().notNull().default('en'),
     delete_after: instant().notNull(),
   },

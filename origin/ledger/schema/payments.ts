@@ -26,14 +26,14 @@ export const refunds = pgTable(
     order_id: uuid().notNull(),
     /** Null: whatever was taken, or the authorization. */
     amount_minor: bigint({ mode: 'number' }),
-    /** Whether the units come back once it is made: of its lines, or of the order. */
+    /** True if the units of the refund's lines, or of the whole order, come back once the refund succeeds. */
     restock: boolean().notNull().default(false),
     /** The numbers of the lines that it gives back; null: none are named. */
     lines: integer().array(),
     reason: text().notNull(),
     /** Who asked for it; null: this system. */
     operator: text(),
-    /** The operator's. */
+    /** The idempotency key of the operator's call. */
     idempotency_key: text(),
     asked_at: instant().notNull().defaultNow(),
     /** When the provider confirmed it. */

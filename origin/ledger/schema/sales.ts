@@ -70,7 +70,7 @@ const saleColumns = {
   delivery: jsonb().$type<Delivery>().notNull().default(NO_DELIVERY),
   /** Grows with each change of what an order costs beside its prices: fees, tax, delivery, weights and promo codes. */
   terms_version: integer().notNull().default(1),
-  /** Whether search engines may show the sale's page. */
+  /** True if search engines may show the sale's page. */
   indexed: boolean().notNull().default(true),
   /** The mails that it sends. */
   mails: text()
@@ -97,7 +97,10 @@ export const sales = pgTable('sales', saleColumns, (t) => [
   index('sales_to_read').on(t.sale_id).where(sql`not long_over`),
 ])
 
-/** The inventory: one row per product or section, locked once per batch. `held + sold <= total - buffer` is the exact gate. */
+/**
+ * The inventory: one row per product or section, locked once per batch. `held + sold <= total - buffer` is the exact
+ * gate.
+ */
 export const products = pgTable(
   'products',
   {
@@ -117,16 +120,23 @@ export const products = pgTable(
     sold: integer().notNull().default(0),
     /** Null: units of a product. Else a section of a hall: its places, or its seats, are the units. */
     section_type: text().$type<SectionType>(),
-    /** Units that a visitor may have of it, beside what they may have of the sale; of all variants together. Null: no limit of its own. */
+    /**
+     * Units that a visitor may have of it, beside what they may have of the sale; of all variants together. Null: no
+     * limit of its own.
+     */
     limit_per_visitor: integer(),
-    /** Of a variant: the product that it is one of, which has no units itself; and what it is by option. */
+    /**
+     * The product that a variant belongs to, which has no units itself, and the value of each option of the variant.
+     */
     variant_of: text(),
     variant: jsonb().$type<Readonly<Record<string, string>>>(),
     sku: text(),
     weight_grams: integer(),
-    /** Whether buyers must accept its terms. */
+    /** True if buyers must accept the product's terms. */
     has_terms: boolean().notNull().default(false),
-    /** The uses of a promo code, of the id `%CODE`: counted, held and given back as units are. Not for sale by itself. */
+    /**
+     * The uses of a promo code, of the id `%CODE`: counted, held and given back as units are. Not for sale by itself.
+     */
     is_promo_code: boolean().notNull().default(false),
     /** Incremented by a trigger with every change of the row, so that a repair applies to the state it was based on. */
     version: bigint({ mode: 'number' }).notNull().default(0),
@@ -137,7 +147,10 @@ export const products = pgTable(
   ],
 )
 
-/** What the pages of a sale show beside names and prices. Decides nothing, so that it is read when its version changes. */
+/**
+ * What the pages of a sale show beside names and prices. Decides nothing, so that it is read when its version
+ * changes.
+ */
 export const goods = pgTable('goods', {
   sale_id: text()
     .primaryKey()
@@ -146,10 +159,10 @@ export const goods = pgTable('goods', {
   version: integer().notNull().default(1),
   brand: jsonb().$type<Brand>(),
   venue: text(),
-  /** Of the sale. */
+  /** The translated names of the sale. */
   names: jsonb().$type<Names>(),
   event: jsonb().$type<EventTime>(),
-  /** By product. */
+  /** The goods by product. */
   products: jsonb().$type<Readonly<Record<string, ProductGoods>>>().notNull().default({}),
 })
 
@@ -196,15 +209,15 @@ export const posts = pgTable(
       .references(() => sales.sale_id),
     /** Counts from 1, and is not given again. */
     n: integer().notNull(),
-    /** Of an announcement; null for a post that is none. */
+    /** The level of an announcement; null for a post. */
     level: text().$type<'info' | 'warning'>(),
     text: jsonb().$type<Texts>().notNull(),
     image: jsonb().$type<Image>(),
     operator: text().notNull(),
     at: instant().notNull().defaultNow(),
-    /** Of an announcement: null while all pages show it. */
+    /** The end of an announcement; null while all pages show it. */
     until: instant(),
-    /** Taken away: nobody reads it any more. */
+    /** The time at which the post was removed. Pages no longer show it. */
     removed_at: instant(),
   },
   (t) => [
@@ -230,7 +243,7 @@ export const scheduledActions = pgTable(
     operator: text().notNull(),
     created_at: instant().notNull().defaultNow(),
     cancelled_at: instant(),
-    /** Of the operator's call. */
+    /** The idempotency key of the operator's call. */
     idempotency_key: text(),
   },
   (t) => [
@@ -262,7 +275,9 @@ export const saleMinutes = pgTable(
   {
     sale_id: text().notNull(),
     minute: instant().notNull(),
-    /** Events of this minute by name: joined, called, arrived, reserved, paid, expired, declined, refused.<reason> .. */
+    /**
+     * Events of this minute by name: joined, called, arrived, reserved, paid, expired, declined, refused.<reason> ..
+     */
     counts: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
     /** At its end by name: waiting, available, held, sold, wait_seconds, rate_per_second .. */
     gauges: jsonb().$type<Readonly<Record<string, number>>>().notNull(),

@@ -1,6 +1,6 @@
 /**
- * What support's search reads: copies that a reader of the events keeps, so that the indexes cost checkouts nothing. And of the
- * visitors' search, its settings, and what signed-in visitors searched for lately.
+ * What support's search reads: copies that a reader of the events keeps, so that the indexes cost checkouts nothing.
+ * And of the visitors' search, its settings, and what signed-in visitors searched for lately.
  */
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
@@ -37,20 +37,26 @@ export const orderSearchProducts = pgTable(
 )
 
 /**
- * What orders are found by, apart: a change of the status must not write its index again. It holds personal data, which triggers
- * remove (see the migration) with the contact and the notes that it comes from.
+ * What orders are found by, apart: a change of the status must not write its index again. It holds personal data,
+ * which triggers remove (see the migration) with the contact and the notes that it comes from.
  */
 export const orderTexts = pgTable(
   'order_texts',
   {
     order_id: uuid().primaryKey(),
-    /** Sale, ticket number, visitor, account, charge, mail, address, notes and seats, in lower case, a space before and after each. */
+    /**
+     * Sale, ticket number, visitor, account, charge, mail, address, notes and seats, in lower case, a space before
+     * and after each.
+     */
     words: text().notNull(),
   },
   (t) => [index('searched_by_words').using('gin', t.words.op('gin_trgm_ops'))],
 )
 
-/** Distinct words of the texts in which a typing error is forgiven, kept by a trigger: fewer and shorter than the texts. */
+/**
+ * Distinct words of the texts in which a typing error is forgiven, kept by a trigger: fewer and shorter than the
+ * texts.
+ */
 export const searchWords = pgTable(
   'search_words',
   {
@@ -80,14 +86,17 @@ export const recentSearches = pgTable(
   {
     visitor: text().notNull(),
     words: text().notNull(),
-    /** As it was typed last. */
+    /** The words as they were typed last. */
     q: text().notNull(),
     at: instant().notNull().defaultNow(),
   },
   (t) => [primaryKey({ columns: [t.visitor, t.words] }), index('searches_by_age').on(t.at)],
 )
 
-/** Visitors whose list in Redis may still have searches that are deleted here: a worker deletes it until Redis says that it is gone. */
+/**
+ * Visitors whose list in Redis may still have searches that are deleted here: a worker deletes it until Redis says
+ * that it is gone.
+ */
 export const staleSearchLists = pgTable('stale_search_lists', {
   visitor: text().primaryKey(),
   /** The latest change: a list that was deleted before it may be there again. */

@@ -1,4 +1,7 @@
-/** Halls: the chart of a sale, its seats, and who has them. The counts of a section are those of its row in `products`. */
+/**
+ * Halls: the chart of a sale, its seats, and who has them. The counts of a section are those of its row in
+ * `products`.
+ */
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -30,9 +33,9 @@ export const charts = pgTable('charts', {
   focal_y: doublePrecision().notNull().default(0),
   /** An operator has set the focal point; otherwise each import sets it to the top centre of all seats. */
   focal_chosen: boolean().notNull().default(false),
-  /** At least so much is the index of the next new seat: those of seats that were removed are never given again. */
+  /** The index of the next new seat is at least this number, so that no index of a removed seat is used again. */
   next_seat_index: integer().notNull().default(0),
-  /** Who names seats may not leave a single one between taken seats, row ends or aisles. */
+  /** True if buyers who name seats may not leave a single free seat between taken seats, row ends or aisles. */
   refuse_single: boolean().notNull().default(false),
   /** The outline of a section as a closed line of points, by section. */
   outlines: jsonb().$type<Readonly<Record<string, readonly (readonly [number, number])[]>>>().notNull().default({}),
@@ -43,14 +46,19 @@ export const seats = pgTable(
   'seats',
   {
     sale_id: text().notNull(),
-    /** Its place in the sale's bitmap of taken seats; given once, and never to another seat of the sale. */
+    /**
+     * The seat's place in the sale's bitmap of taken seats. It is given once, and never to another seat of the sale.
+     */
     seat_index: integer().notNull(),
     section_id: text().notNull(),
     seat_id: text().notNull(),
-    /** As printed. */
+    /** The row as printed on the ticket. */
     row: text().notNull(),
     number: text().notNull(),
-    /** In the row, in whole steps: neighbours differ by one. Apart from what is printed, which may count odd numbers only. */
+    /**
+     * The place in the row, in whole steps: neighbours differ by one. The printed number is separate and may count
+     * odd numbers only.
+     */
     place: integer().notNull(),
     x: doublePrecision().notNull(),
     y: doublePrecision().notNull(),
@@ -70,8 +78,8 @@ export const seats = pgTable(
 )
 
 /**
- * Who has a seat: an order, while it is live, or an operator who blocks it. A seat without a row is available. The key makes it
- * impossible that two have one seat, whatever the code believes.
+ * The owner of each seat that is not available: a live order, or an operator who blocks it. The primary key
+ * guarantees that no two owners have one seat, whatever the code does.
  */
 export const seatClaims = pgTable(
   'seat_claims',
