@@ -1,16 +1,17 @@
 /**
- * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` hands over the calls of
- * one turn of the event loop as one group, at the end of that turn: nobody waits for company. Calls that come meanwhile go
- * together as soon as the group is done. The queue is bounded; a call that finds it full is rejected at once.
+ * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` hands over the
+ * calls of one turn of the event loop as one group, at the end of that turn: nobody waits for company. Calls that
+ * come meanwhile go together as soon as the group is done. The queue is bounded; a call that finds it full is
+ * rejected at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 interface BatcherLimits {
   readonly size: number
   readonly queue: number
-  /** Between two groups: fewer and larger ones, where nobody waits for a call. */
+  /** The pause between two batches, which makes them fewer and larger where no caller waits. */
   readonly pauseMs?: number
-  /** The first waits for company, too: where what a call asks for is likely to be known a little later. */
+  /** The first call waits for others too, where the result that it asks for is likely to be known a little later. */
   readonly gathers?: boolean
 }
 

@@ -1,4 +1,7 @@
-/** Who calls, by network: the address of the connection or, behind a proxy, the one that it writes into a header. */
+/**
+ * The network address of a caller: the one of the connection or, behind a proxy, the one that the proxy writes into a
+ * header.
+ */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import ipaddr from 'ipaddr.js'

@@ -41,7 +41,7 @@ test('starts another round at once when woken during a round', async () => {
   actor.wake()
   endRound()
   await expect.poll(() => rounds).toBe(2)
-  // Only once: a third would have begun at once.
+  // The actor ran only once more: a third round would have begun at once.
   for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
   expect(rounds).toBe(2)
   await actor.stop()

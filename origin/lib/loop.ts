@@ -17,7 +17,7 @@ export const shouldLog = (times: number) => (times & (times - 1)) === 0
 
 export interface LoopDeps {
   readonly log: Logger
-  /** By the actor's name: the end of its last successful round, and how many rounds failed. */
+  /** The metrics by the actor's name: the end of its last successful round, and the number of failed rounds. */
   readonly metrics: {
     readonly actorSuccess: Pick<Gauge<'actor'>, 'setToCurrentTime'>
     readonly actorFailures: Pick<Counter<'actor'>, 'inc'>
@@ -30,8 +30,8 @@ export interface Loop extends Actor {
 }
 
 /**
- * Runs rounds `everyMs` apart (jittered). A round that returns true is followed by the next one at once. However often it is woken,
- * `restMs` pass between two: what comes meanwhile is for one round.
+ * Runs rounds `everyMs` apart (jittered). A round that returns true is followed by the next one at once. However
+ * often it is woken, `restMs` pass between two: what comes meanwhile is for one round.
  */
 export function loop(
   name: string,

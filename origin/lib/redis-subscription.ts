@@ -1,8 +1,8 @@
 /**
- * A subscription to a channel of Redis, or of a Sentinel, on a connection of its own. A subscriber only listens, so that it
- * would not notice a network that forgets its connection: it asks every second whether it is still heard. Whatever fails, the
- * connection is closed and another one is made and subscribes: the client repeats nothing by itself. What is published
- * meanwhile is lost.
+ * A subscription to a channel of Redis, or of a Sentinel, on a connection of its own. A subscriber only listens, so
+ * that it would not notice a network that forgets its connection: it asks every second whether it is still heard.
+ * Whatever fails, the connection is closed and another one is made and subscribes: the client repeats nothing by
+ * itself. What is published meanwhile is lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
@@ -15,7 +15,10 @@ const ASK_EVERY_MS = 1_000
 const PAUSE_MS = 200
 
 interface Subscribing {
-  /** Makes a connection that connects when it is told to and never again; undefined while there is nobody to connect to. */
+  /**
+   * Makes a connection that connects when it is told to and never again; undefined while there is nobody to connect
+   * to.
+   */
   readonly open: () => Redis | undefined
   readonly channel: string
   readonly hear: (message: string) => void

@@ -1,7 +1,7 @@
 /**
- * Looks at each node of Redis once a second: whether it is still a primary, how much memory it has left, whether it may evict
- * what was promised, and, after it has refused a write, whether it takes one again. Some hosted Redis forbid INFO: then nothing of
- * this is known.
+ * Looks at each node of Redis once a second: whether it is still a primary, how much memory it has left, whether it
+ * may evict what was promised, and, after it has refused a write, whether it takes one again. Some hosted Redis
+ * forbid INFO: then nothing of this is known.
  */
 import type { Cluster, Redis } from 'ioredis'
 import type { Metrics } from '../metrics.ts'

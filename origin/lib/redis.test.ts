@@ -154,7 +154,7 @@ test('warns of each node of a Cluster, measures its memory, and follows its fail
     expect(seen).toContain(`redis_memory_max_bytes{node="${node}"} 0`)
   }
   expect(seen).toContain('store_up{store="redis"} 1')
-  // Its replica takes over from a master that stays: a key of that third is written there.
+  // The replica takes over while its master stays up. The test then writes a key of that third of the slots.
   const port = Number(/:(\d+)@\S* (?:\w+,)?slave/.exec(String(await store.cluster('NODES')))?.[1])
   const replica = new Redis({ port, host: LOOPBACK })
   onTestFinished(() => replica.disconnect())

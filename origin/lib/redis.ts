@@ -1,11 +1,12 @@
 /**
- * The connections to Redis: one server, one behind Sentinels, or a Cluster. While Redis is known to be away, commands fail at
- * once, and nobody waits for a reconnection. A server that vanishes silently is noticed after one second.
+ * The connections to Redis: one server, one behind Sentinels, or a Cluster. While Redis is known to be away, commands
+ * fail at once, and nobody waits for a reconnection. A server that vanishes silently is noticed after one second.
  *
- * Every client of the origin is made here. What ioredis begins without a caller is off, or its failures are caught, since a
- * rejection that nobody handles ends the process: after a reconnection it would repeat subscriptions (`autoResubscribe`, also
- * on its own connections to Sentinels, where no option ends it, so that `failoverDetector` stays off) and commands
- * (`autoResendUnfulfilledCommands`); the subscriber of a Cluster is never used; before a redirected command a Cluster sends ASKING.
+ * Every client of the origin is made here. What ioredis begins without a caller is off, or its failures are caught,
+ * since a rejection that nobody handles ends the process: after a reconnection it would repeat subscriptions
+ * (`autoResubscribe`, also on its own connections to Sentinels, where no option ends it, so that `failoverDetector`
+ * stays off) and commands (`autoResendUnfulfilledCommands`); the subscriber of a Cluster is never used; before a
+ * redirected command a Cluster sends ASKING.
  */
 import { Cluster, Redis } from 'ioredis'
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
@@ -27,8 +28,8 @@ const SWITCH = '+switch-master'
 const retryStrategy = (attempt: number) => Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
 
 /**
- * Connects to `redis(s)://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`. What writes
- * are refused, `writes` hears.
+ * Connects to `redis(s)://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`.
+ * What writes are refused, `writes` hears.
  */
 export function connectRedis(url: string, log: Logger, writes = new Writes()): Redis | Cluster {
   const redis = clientFor(url, writes)
@@ -46,8 +47,8 @@ export function connectRedis(url: string, log: Logger, writes = new Writes()): R
 }
 
 /**
- * A connection of its own to the same Redis, for commands that block it; they wait for it to be ready. It follows the first one:
- * to the server that this one has moved to, and to its end.
+ * A connection of its own to the same Redis, for commands that block it; they wait for it to be ready. It follows the
+ * first one: to the server that this one has moved to, and to its end.
  */
 export function anotherConnection(redis: Redis | Cluster): Redis | Cluster {
   const options = { enableOfflineQueue: true }
@@ -96,7 +97,8 @@ const optionsFor = (writes: Writes) => ({
   socketTimeout: COMMAND_TIMEOUT_MS,
   autoResubscribe: false,
   autoResendUnfulfilledCommands: false,
-  // The address of a managed Redis leads to another server after a failover, which closes no connection: a new one finds it.
+  // The address of a managed Redis leads to another server after a failover, which closes no connection: a new one
+  // finds it.
   reconnectOnError(error: Error) {
     writes.heard(error)
     return isReadOnly(error)
@@ -242,7 +244,7 @@ export function nodesOf(redis: Redis | Cluster): { node: string; server: Redis }
 /** Orders answered with "processing" are stored in Redis only: warns of nodes that may lose them. */
 async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> {
   for (const { node, server } of nodesOf(redis)) {
-    // Some hosted Redis forbid INFO: then nothing is known.
+    // Some hosted Redis services forbid INFO. Then the settings are unknown.
     const info = await server.info().catch(() => '')
     if (/^aof_enabled:0/m.test(info))
       log.warn({ node }, 'this Redis may lose promised orders when it restarts: set appendonly yes')

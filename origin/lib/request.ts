@@ -44,7 +44,7 @@ export function sendJson(body: object, status: number, headers: Readonly<Record<
   return new Response(JSON.stringify(body), { status, headers })
 }
 
-/** Of server-sent events; nginx buffers none where it reads the last one. */
+/** The headers of server-sent events. The last one tells nginx not to buffer the stream. */
 export const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
@@ -56,7 +56,10 @@ export function refuse(p: Problem): never {
   throw new ProblemError(p)
 }
 
-/** A header as Node has it: a `Headers` object, which Hono would make of all of them, costs as much as checking a token. */
+/**
+ * A header as Node has it: a `Headers` object, which Hono would make of all of them, costs as much as checking a
+ * token.
+ */
 export function headerOf(c: Context, name: Lowercase<string>): string | undefined {
   const { incoming } = Object(c.env) as Partial<HttpBindings>
   if (!incoming) return c.req.header(name)

@@ -1,6 +1,6 @@
 /**
- * A table to download as CSV (RFC 4180) or NDJSON, streamed page by page, so that a slow reader holds no transaction. If a page
- * fails, the connection ends before the body does.
+ * A table to download as CSV (RFC 4180) or NDJSON, streamed page by page, so that a slow reader holds no transaction.
+ * If a page fails, the connection ends before the body does.
  */
 import { stringify } from 'csv-stringify/sync'
 
@@ -57,7 +57,7 @@ const csvOf = (rows: readonly (readonly unknown[])[]) =>
   stringify(rows as unknown[][], {
     record_delimiter: 'windows',
     escape_formulas: true,
-    // Of line breaks it would quote only those that end a record here.
+    // By default the library quotes only the line breaks that end a record in this file.
     quoted_match: /[\r\n]/,
     cast: { date: (date) => date.toISOString(), boolean: String },
   })

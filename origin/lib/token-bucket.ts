@@ -11,7 +11,10 @@ interface Limit {
   readonly most: number
 }
 
-/** Takes the tokens of as many of `wanted` as there are, at `each` tokens: how many those are, and the bucket afterwards. */
+/**
+ * Takes the tokens of as many of `wanted` as there are, at `each` tokens: how many those are, and the bucket
+ * afterwards.
+ */
 export function takeTokens(bucket: TokenBucket, nowMs: number, { perSecond, most }: Limit, wanted: number, each = 1) {
   const filled = bucket.tokens + (Math.max(0, nowMs - bucket.atMs) * perSecond) / 1000
   const tokens = Math.min(most, filled)

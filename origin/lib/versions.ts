@@ -10,7 +10,7 @@ export class Versions<T> {
   readonly #read: (saleId: string) => Promise<T>
   readonly #known: Map<string, Version<T>>
 
-  /** Of `max` sales in `known`, the one used last stays longest. */
+  /** Keeps `max` sales in `known` and drops the one that was used longest ago. */
   constructor(known: Map<string, Version<T>>, max: number, read: (saleId: string) => Promise<T>) {
     this.#known = known
     this.#max = max

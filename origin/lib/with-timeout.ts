@@ -4,8 +4,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Settles as the promise does. After `ms` it resolves to the result of `onTimeout`, or goes on waiting if that is undefined;
- * by default it rejects with TimeoutError.
+ * Settles as the promise does. After `ms` it resolves to the result of `onTimeout`, or goes on waiting if that is
+ * undefined; by default it rejects with TimeoutError.
  */
 export function withTimeout<T>(promise: Promise<T>, ms: number, onTimeout?: () => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,10 +1,13 @@
 /**
- * Whether a store takes writes, by what the last ones heard: a server without memory, disk or a primary answers pings and reads
- * as well as ever. A refusal counts until a write of
- * ours is accepted, which is tried within a second (`retry`). Pure.
+ * Tells whether a store accepts writes, from the results of the last ones: a server without memory, disk or a primary
+ * still answers pings and reads. A refusal counts until one of our writes is accepted, which is tried within a second
+ * (`retry`). Pure.
  */
 
-/** Postgres by SQLSTATE (read-only, out of a resource), Redis by its words, also inside the error of a script. */
+/**
+ * Refusals of Postgres by SQLSTATE (read-only, out of a resource), and of Redis by the text of the error, also inside
+ * the error of a script.
+ */
 const REFUSED = {
   code: /^(25006|53)/,
   message: /\b(OOM command not allowed|MISCONF |READONLY |NOREPLICAS )/,
