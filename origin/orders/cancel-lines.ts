@@ -1,6 +1,7 @@
 /**
- * Cancels lines of an order that is not sent: what is not paid is taken out of it at once, and what is paid is given back, its units
- * with it; what was paid at the box office is given back there. Without its last line, an order is cancelled as a whole.
+ * Cancels lines of an order that is not sent: what is not paid is taken out of it at once, and what is paid is given
+ * back, its units with it; what was paid at the box office is given back there. Without its last line, an order is
+ * cancelled as a whole.
  */
 import { statusOf } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
@@ -38,7 +39,10 @@ interface Cancelled {
   readonly isRestocked: boolean
 }
 
-/** Undefined, and nothing is changed, where no line would be left: the whole order is to be cancelled. Throws if it cannot be. */
+/**
+ * Undefined, and nothing is changed, where no line would be left: the whole order is to be cancelled. Throws if it
+ * cannot be.
+ */
 export async function cancelLines(
   sql: Sql,
   orderId: string,
@@ -75,7 +79,7 @@ async function takeOut(
   if (linesLeft(order, [...restockedBy(rows), ...lines]).length === 0) return 'whole'
   if (status === 'confirmed' && order.charge_id !== null) return 'refund'
   if (status === 'confirmed') {
-    // Nobody has its money but the box office, which gives it back there.
+    // The money of this order is at the box office, which gives it back there.
     const refundedMinor = order.refunded_minor + priceOf(order, lines, givenBack(rows))
     await advanceOrders(tx, [{ order: orderId, refundedMinor }], { from: [status], type: 'order.refunded' })
   }
@@ -92,7 +96,10 @@ async function takeOut(
   return 'done'
 }
 
-/** Undefined where the order costs its lines and nothing else. Throws where the sale has other terms than it was made by. */
+/**
+ * Undefined where the order costs its lines and nothing else. Throws where the sale has other terms than it was made
+ * by.
+ */
 async function billAgain(tx: Queryable, { order_id, sale_id, cart, bill, terms }: OrderRow, lines: readonly number[]) {
   if (!cart || !bill) return undefined
   const used = cart.flatMap(({ product }) => (isPromoCode(product) ? [product.slice(1)] : []))

@@ -1,4 +1,4 @@
-/** Whoever polls the feed sees each change once, in order of commit, however the transactions overlap. */
+/** Every client that polls the feed sees each change once, in order of commit, however the transactions overlap. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { Hono } from 'hono'
@@ -12,7 +12,7 @@ import { sendProblem } from '../lib/request.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { feed } from './change-feed.ts'
 
-// Of its own: another file's changes would come between two that must be put in order.
+// This file has its own ledger, because changes of another file would come between two that must be put in order.
 const sql = await useLedger(20)
 const app = new Hono().get('/orders', (c) => feed(sql, c))
 app.onError((error) => sendProblem((error as ProblemError).problem))
@@ -34,7 +34,7 @@ async function page(query: Record<string, string>): Promise<Page> {
   return (await response.json()) as Page
 }
 
-/** From a cursor, until it is over and nothing more comes. */
+/** Polls from a cursor until `isOver` holds and the feed has nothing more. */
 async function poll(
   { limit = '7', after, ...query }: Record<string, string> & { after: string },
   isOver: (seen: readonly Change[]) => boolean,
@@ -90,7 +90,7 @@ test('a reader who polls while many write sees each change once, in the order of
   const types = (changes: readonly Change[]) => changes.map(({ type }) => type)
   expect(Object.fromEntries([...got].map(([order, changes]) => [order, types(changes)]))).toEqual(steps)
   expect(new Set(seen.map(({ cursor }) => cursor)).size).toBe(seen.length)
-  // From any change on, the rest comes.
+  // A client that starts at any change reads all later ones.
   const middle = Math.floor(seen.length / 2)
   const rest = await poll({ sale, after: seen[middle]?.cursor ?? '', limit: '1000' }, () => true)
   expect(rest).toEqual(seen.slice(middle + 1))
@@ -116,7 +116,7 @@ test('changes of one order come in the order in which they took it, not in that 
   expect((await page({ after, sale })).changes).toEqual([])
   goOn()
   await first
-  // Also where a page ends between the two.
+  // The order is also right if a page ends between the two changes.
   const changes = await poll({ after, sale, limit: '1' }, (seen) => seen.length >= 2)
   expect(changes.map(({ type, data }) => [type, data.status])).toEqual([
     ['order.paying', 'paying'],

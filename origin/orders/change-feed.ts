@@ -1,6 +1,6 @@
 /**
- * The feed: every change of an order, in order of commit, for those who poll. It is read below the oldest transaction in
- * progress, so that a cursor never passes a change that is still to appear.
+ * The feed: every change of an order, in order of commit, for those who poll. It is read below the oldest transaction
+ * in progress, so that a cursor never passes a change that is still to appear.
  */
 import type { Context } from 'hono'
 import * as v from 'valibot'
@@ -78,8 +78,8 @@ async function readChanges(sql: Sql, { xid, seq, index }: Place, limit: number):
 }
 
 /**
- * The cursor of each change: the furthest place up to which everything has been sent with it. Where changes of one order
- * were put in order, a reader who continues from one of them gets the other again, and misses none.
+ * The cursor of each change: the furthest place up to which everything has been sent with it. Where changes of one
+ * order were put in order, a reader who continues from one of them gets the other again, and misses none.
  */
 function cursorsOf(read: readonly Change[], taken: readonly Change[], before: Place): string[] {
   const sent = new Set<Change>()

@@ -114,9 +114,11 @@ test('an export has every order once, and does not look complete if it fails', a
   const ORDERS = 2.5 * EXPORT_PAGE
   await writeSale(sql, 'large', saleOf(1))
   await sql`
-    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
+      currency,
                         status, idempotency_key, request_hash, reserved_until)
-    select gen_random_uuid(), (next_order_numbers(1))[1], 'large', 'one', 'visitor ' || i, i, 1, 1000, 'EUR', 'expired', 'k', 'h', now()
+    select gen_random_uuid(), (next_order_numbers(1))[1], 'large', 'one', 'visitor ' || i, i, 1, 1000, 'EUR',
+      'expired', 'k', 'h', now()
     from generate_series(1, ${ORDERS}) i`
   const lines = (await (await app.request('/large')).text()).trimEnd().split('\n')
   expect(lines).toHaveLength(ORDERS)

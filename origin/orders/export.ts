@@ -1,5 +1,6 @@
 /**
- * The operator's export of a sale's orders. An order that changes while it is read appears once, in its old or its new state.
+ * The operator's export of a sale's orders. An order that changes while it is read appears once, in its old or its
+ * new state.
  */
 import type { Context } from 'hono'
 import { statusOf } from '../../shared/order-status.ts'

@@ -48,7 +48,7 @@ test('holds stand still while no process of buyers reaches the ledger, and end l
   const [before] = await sql<{ reserved_until: Date }[]>`select reserved_until from orders`
   expect(await productsWithOverdueHolds(sql)).toEqual([])
   expect((await findOrder(sql, reservation.order))?.left_ms).toBeGreaterThan(0)
-  // By the first process that is back, before a worker has heard of it.
+  // The first process that is back begins the payment before any worker knows of the pause.
   expect(await beginPayments(sql, [{ order: reservation.order, method: 'pm_ok' }])).toMatchObject([
     { status: 'paying' },
   ])

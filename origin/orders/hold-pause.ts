@@ -1,7 +1,7 @@
 /**
- * A hold's time stands still while payment cannot be taken: where no process that serves buyers reaches the ledger, and a worker does.
- * Those processes note in Redis whether they reach it; a worker stops the holds' clock in the ledger (`hold_clock`), and then has
- * each hold end later by the time that it stood.
+ * A hold's time stands still while payment cannot be taken: where no process that serves buyers reaches the ledger,
+ * and a worker does. Those processes note in Redis whether they reach it; a worker stops the holds' clock in the
+ * ledger (`hold_clock`), and then has each hold end later by the time that it stood.
  */
 import type { Sql } from '../ledger/connection.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
@@ -37,7 +37,7 @@ interface PauseDeps {
 
 /** Rounds that stop the clock of all holds, and start it again. */
 export function holdPauses({ sql, redis }: PauseDeps): () => Promise<void> {
-  // Another worker may have stopped it, and be gone.
+  // The clock may be stopped at first, by another worker that has ended since.
   let isStopped = true
   return async () => {
     // Two keys, which a Cluster may have on two nodes.

@@ -73,7 +73,7 @@ describe('with two sweepers, one an hour ahead and one an hour behind', () => {
     const leftMs = Date.parse(String(body.reserved_until)) - Date.now()
     expect(leftMs).toBeLessThanOrEqual(2_000)
     expect(body.expires_in_seconds).toBeLessThanOrEqual(2)
-    // As a Redis has it whose clock is ahead: the gate names the hold as overdue from now on.
+    // This is how a Redis with a clock ahead sees the hold: the gate reports it as overdue from now on.
     await new Gate(defineScripts(client), sale).postpone([{ order: id, forMs: -HOUR_MS }])
     await becomes('expired', origin, id, token)
     const [ended] = await origin.sql()`
@@ -88,7 +88,7 @@ describe('with two sweepers, one an hour ahead and one an hour behind', () => {
     const token = await ahead.token(sale)
     const { status, body } = await ahead.checkout(sale, { token })
     expect(status).toBe(201)
-    // Its own metric shows that its clock is ahead.
+    // The start time in the process's own metrics shows that its clock is ahead.
     const metrics = String((await ahead.ops('/metrics')).body.text)
     const startedAtSeconds = Number(/^process_start_time_seconds (\d+)/m.exec(metrics)?.[1])
     expect(startedAtSeconds * 1000).toBeGreaterThan(Date.now() + HOUR_MS / 2)

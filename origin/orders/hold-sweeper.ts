@@ -1,7 +1,7 @@
 /**
- * The hold sweeper expires orders that were not paid in time and returns their units. The fast gate names overdue holds, by
- * Redis's clock, and the ledger those that the gate does not know. The ledger decides by its own clock, from which buyers got
- * their deadline: a unit returns once, and not early, with any number of sweepers and clocks.
+ * The hold sweeper expires orders that were not paid in time and returns their units. The fast gate names overdue
+ * holds, by Redis's clock, and the ledger those that the gate does not know. The ledger decides by its own clock,
+ * from which buyers got their deadline: a unit returns once, and not early, with any number of sweepers and clocks.
  */
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/order-statements.ts'
@@ -22,8 +22,8 @@ interface SweeperDeps {
 }
 
 /**
- * Rounds that end the holds that the gates name, all of them in one round: a failure elsewhere may delay a sale's next round. A
- * gate is asked when its next hold may end.
+ * Rounds that end the holds that the gates name, all of them in one round: a failure elsewhere may delay a sale's
+ * next round. A gate is asked when its next hold may end.
  */
 export function gateSweeps(
   deps: SweeperDeps & { readonly sales: Pick<Sales, 'inUse'>; readonly gates: Gates; readonly memory: SaleMemory },
@@ -48,8 +48,8 @@ export function gateSweeps(
 }
 
 /**
- * Ends those holds that the ledger sees overdue too. The gate releases holds whose order has already ended, and asks again
- * later about the remaining ones: they have time left, are being paid, or are not recorded yet.
+ * Ends those holds that the ledger sees overdue too. The gate releases holds whose order has already ended, and asks
+ * again later about the remaining ones: they have time left, are being paid, or are not recorded yet.
  */
 async function sweep({ sql, orders }: SweeperDeps, gate: Gate, due: readonly string[]): Promise<void> {
   const rows = await findOrders(sql, due)

@@ -1,6 +1,7 @@
 /**
- * Which orders have changed, from process to process: whoever has committed a change publishes it through Redis, many in one message.
- * A message may be lost, with its process or with Redis: those who need each change also read the ledger.
+ * Which orders have changed, from process to process: whoever has committed a change publishes it through Redis, many
+ * in one message. A message may be lost, with its process or with Redis: those who need each change also read the
+ * ledger.
  */
 import type { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
@@ -8,7 +9,10 @@ import { Batcher } from '../lib/batcher.ts'
 import { listen } from '../lib/redis.ts'
 
 const CHANNEL = 'order_changes'
-/** Changes in one message, each of up to a few hundred orders; the pause between two; and changes that wait for Redis: more are not published. */
+/**
+ * Changes in one message, each of up to a few hundred orders; the pause between two; and changes that wait for Redis:
+ * more are not published.
+ */
 const PUBLISH = { size: 100, queue: 10_000, pauseMs: 20 }
 
 type Listener = (orderIds: readonly string[]) => void

@@ -1,8 +1,9 @@
 /**
  * An order's changes as server-sent events (WHATWG HTML, section 9.2). The event id is the sequence number in events;
- * the first event has id 0. After a break the browser sends the last id that it saw (Last-Event-ID) and gets what it missed.
- * What other processes publish wakes the streams, and one statement reads for all that are awake. A change that nobody published, or
- * while Redis is away, is found in the ledger's log of events, which each process reads once a second.
+ * the first event has id 0. After a break the browser sends the last id that it saw (Last-Event-ID) and gets what it
+ * missed. What other processes publish wakes the streams, and one statement reads for all that are awake. A change
+ * that nobody published, or while Redis is away, is found in the ledger's log of events, which each process reads
+ * once a second.
  */
 import type { ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'

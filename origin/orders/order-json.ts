@@ -33,7 +33,10 @@ type TimedOrder = OrderRow & {
   readonly tax?: Tax | null
 }
 
-/** An order at `nowMs` as its buyer sees it: with where to authenticate a payment, and the secret to do so, or what paid it. */
+/**
+ * An order at `nowMs` as its buyer sees it: with where to authenticate a payment, and the secret to do so, or what
+ * paid it.
+ */
 export function ownOrderAt(row: TimedOrder, nowMs: number): Order {
   const order = orderAt(row, nowMs)
   const { payment } = order
@@ -91,7 +94,10 @@ export const totalsIn = (order: Taxed): Totals => ({
 })
 type Taxed = Priced & Pick<OrderRow, 'receipt'> & { readonly tax?: Tax | null }
 
-/** What it costs beside its lines. Without a bill its price may include the tax of the sale all the same: at the payment, once it is paid. */
+/**
+ * What it costs beside its lines. Without a bill its price may include the tax of the sale all the same: at the
+ * payment, once it is paid.
+ */
 export function billOn(order: Taxed): readonly BillLine[] {
   const { bill, receipt, tax = null } = order
   return bill ?? includedIn(totalOf(order), receipt ? receipt.tax : tax)
@@ -102,7 +108,7 @@ const includedIn = (total: number, tax: Tax | null): BillLine[] =>
     ? [{ kind: 'tax', name: tax.name, amount_minor: shareWithin(total, tax.percent), included: true }]
     : []
 
-/** Its lines, as they are stored or, for units of one product, follow from the order. */
+/** Returns the lines as stored or, for units of one product, the line that follows from the order. */
 export function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
   const of = isSold(status) ? 'sold' : isLive(status) ? 'held' : 'returned'
   const { product_id, quantity, unit_price_minor } = order
@@ -120,7 +126,7 @@ export function linesOf({ cart, status, ...order }: TimedOrder): OrderLine[] {
 /** The state of its payment, derived from the order. */
 function paymentOf(order: OrderRow, nowMs: number): Payment | null {
   const { status, attempts, decline_code, action, action_until, refunded_minor } = order
-  // Only a cancelled order that was paid has a refund.
+  // A cancelled order has a refund only if it was paid.
   const wasPaid = status === 'cancelled' && refunded_minor > 0
   const isGivenBack = wasPaid && refunded_minor === totalOf(order)
   if (status === 'refunded' || status === 'returned' || isGivenBack) return { status: 'refunded' }
@@ -183,7 +189,7 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
   }
 }
 
-/** Of all its lines, for which it was reserved. */
+/** The sum of all lines at the prices of the reservation. */
 const pricesOf = (r: Reservation, { prices }: Charge) =>
   unitLines(partsOf(r)).reduce((sum, { quantity }, n) => sum + quantity * (prices[n] ?? 0), 0)
 

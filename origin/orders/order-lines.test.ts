@@ -48,7 +48,8 @@ const cancel = (id: string, body: object) => origin.admin('POST', `/orders/${id}
 const eventsOf = async (id: string) =>
   (await origin.sql()`select type from events where order_id = ${id} order by seq`).map(({ type }) => type)
 const charged = (id: string) =>
-  origin.sql()`select amount_minor::int, refunded_minor::int from sandbox.charges where order_id = ${id} and status <> 'declined'`
+  origin.sql()`select amount_minor::int, refunded_minor::int from sandbox.charges where order_id = ${id}
+    and status <> 'declined'`
 
 /** Counters, orders, seats and the gate say the same; `sold` and `held` of units, places and seats. */
 async function agree(sale: string, counts: Readonly<Record<'held' | 'sold', readonly number[]>>) {

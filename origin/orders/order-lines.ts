@@ -1,6 +1,6 @@
 /**
- * Lines of an order that an operator gives back or cancels: which it has, what they cost, and which are left. Numbers are those of
- * the public `line`, from 1. Pure.
+ * Lines of an order that an operator gives back or cancels: which it has, what they cost, and which are left. Numbers
+ * are those of the public `line`, from 1. Pure.
  */
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'

@@ -1,4 +1,7 @@
-/** The operators' calls about orders: the feed of changes, the export, handing an order over, cancelling it, and selling its units again. */
+/**
+ * The operators' calls about orders: the feed of changes, the export, handing an order over, cancelling it, and
+ * selling its units again.
+ */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'

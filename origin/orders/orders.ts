@@ -5,7 +5,8 @@
  *        └──▶ expired  └──▶ cancelled  └──▶ refunded
  *        └──▶ cancelled
  *
- * The ledger decides, and the fast gate is updated afterwards. If that update is lost, the reconciler finds the difference.
+ * The ledger decides, and the fast gate is updated afterwards. If that update is lost, the reconciler finds the
+ * difference.
  */
 import type { Logger } from 'pino'
 import { isSold, PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
@@ -36,8 +37,8 @@ import type { OrderChanges } from './order-changes.ts'
 import { kindOf } from './order-json.ts'
 
 /**
- * Payments begun in one transaction, the pause between two, and buyers waiting for theirs to begin; more get a "try again". A charge
- * takes longer than the pause.
+ * Payments begun in one transaction, the pause between two, and buyers waiting for theirs to begin; more get a "try
+ * again". A charge takes longer than the pause.
  */
 const PAYMENTS = { size: 200, queue: 5_000, pauseMs: 25 }
 
@@ -79,8 +80,9 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
 })
 
 /**
- * Others come before a visitor with unpaid orders; not for those that an operator or the provider ended, nor for the first one that was
- * declined: a card's decline is no squatter's order. As in record_reservations (origin/ledger/functions/).
+ * Others come before a visitor with unpaid orders; not for those that an operator or the provider ended, nor for the
+ * first one that was declined: a card's decline is no squatter's order. As in record_reservations
+ * (origin/ledger/functions/).
  */
 function endOf({ status, reason }: OrderRow): HoldEnd['how'] {
   if (isSold(status)) return 'sell'
@@ -104,7 +106,10 @@ export class Orders {
     return ordersOf(this.#deps.sql, saleId, visitor, within)
   }
 
-  /** Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more, or its hold has ended. */
+  /**
+   * Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more, or its hold
+   * has ended.
+   */
   pay(orderId: string, method: string): Promise<OrderRow | undefined> {
     return this.#payments.add({ orderId, method })
   }
@@ -131,7 +136,10 @@ export class Orders {
     )
   }
 
-  /** Confirms the orders of authorized charges that still wait for it. Queues captures for those and no others, and returns them. */
+  /**
+   * Confirms the orders of authorized charges that still wait for it. Queues captures for those and no others, and
+   * returns them.
+   */
   async confirm(paid: readonly ChargeOf[]): Promise<OrderRow[]> {
     if (paid.length === 0) return []
     const confirmed = await confirmPaid(this.#deps.sql, paid)
@@ -145,7 +153,10 @@ export class Orders {
     this.#changed(await advanceOrders(sql, waits, { from: ['paying'], to: 'paying' }, actionSeconds))
   }
 
-  /** Ends declined attempts: the order keeps its hold for another one, and is cancelled after the last or where the hold has ended. */
+  /**
+   * Ends declined attempts: the order keeps its hold for another one, and is cancelled after the last or where the
+   * hold has ended.
+   */
   async decline(declined: readonly (Attempt & { readonly declineCode: string })[]): Promise<void> {
     const found = await findOrders(
       this.#deps.sql,
@@ -168,8 +179,8 @@ export class Orders {
   confirmFree = (orderId: string) => this.#moveOne(orderId, { from: ['paying'], to: 'confirmed' })
 
   /**
-   * Confirms an order that was paid at the box office, without a charge; undefined if its hold has ended. Its payment method says
-   * so: no provider has its money.
+   * Confirms an order that was paid at the box office, without a charge; undefined if its hold has ended. Its payment
+   * method says so: no provider has its money.
    */
   async confirmAtBoxOffice(orderId: string, operator: string): Promise<OrderRow | undefined> {
     const advance = { order: orderId, method: BOX_OFFICE_METHOD }
@@ -195,9 +206,9 @@ export class Orders {
     this.#moveOne(orderId, { from, to: 'cancelled', reason })
 
   /**
-   * Cancels an order for the shop: its units come back, and its money too. A charge that waits for its buyer is voided, and one
-   * that is authorized later is given back when it is reported. Returns the order, and whether this call cancelled it;
-   * undefined if it is unknown.
+   * Cancels an order for the shop: its units come back, and its money too. A charge that waits for its buyer is
+   * voided, and one that is authorized later is given back when it is reported. Returns the order, and whether this
+   * call cancelled it; undefined if it is unknown.
    */
   async cancelByShop(orderId: string, by: { operator: string; reason?: string | undefined }) {
     const { sql, charges } = this.#deps

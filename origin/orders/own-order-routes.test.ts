@@ -58,7 +58,7 @@ describe('bad input', () => {
 
   test('a body that is too large is refused, with a length or chunked', async () => {
     const tooLarge = { type: '/problems/body-too-large', status: 413 }
-    // More than is taken, and little enough to be sent before the connection is closed.
+    // The body exceeds the limit by little, so that it is sent completely before the connection closes.
     const padded = JSON.stringify({ quantity: 1, padding: 'x'.repeat(70_000) })
     for (const body of [padded, new Blob([padded]).stream()])
       expect((await origin.checkout(sale, { body })).body).toMatchObject(tooLarge)

@@ -1,6 +1,7 @@
 /**
- * A buyer's own orders: read one, pay it, give it back, follow its changes, or list those of a sale. The caller has the
- * admission or the order's token; the edge may name a visitor whose admission is long gone, and gets a token with each order.
+ * A buyer's own orders: read one, pay it, give it back, follow its changes, or list those of a sale. The caller has
+ * the admission or the order's token; the edge may name a visitor whose admission is long gone, and gets a token with
+ * each order.
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
@@ -31,7 +32,7 @@ interface OwnOrdersDeps {
 }
 
 const LISTED_DAYS = 30
-/** More than anyone buys in one sale. */
+/** The bound is above what one buyer orders in a sale. */
 const MAX_ORDERS = 100
 
 export function ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }: OwnOrdersDeps): Hono {
@@ -57,7 +58,8 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   })
   app.get('/orders/:order', get)
 
-  // Not a visitor's call in progress: a stream lasts, and the streams of one order are limited.
+  // An open stream does not count as a call in progress, because it lasts. The streams of one order have their own
+  // limit.
   app.get('/orders/:order/events', async (c) => {
     const found = await ownOrder(c, await buyers.rightOf(c))
     return events.stream(c, 'order' in found ? found.order : found.order_id, orderNow)
@@ -91,8 +93,8 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   app.delete('/orders/:order', giveBack)
 
   /**
-   * A handler of calls for the order in the path, by a caller who may see it. Where one is served, and found its order as `isWork` says, its
-   * time steers the line.
+   * A handler of calls for the order in the path, by a caller who may see it. Where one is served, and found its
+   * order as `isWork` says, its time steers the line.
    */
   function withOrder(
     isWork: (found: OrderView | Reservation) => boolean,
@@ -104,7 +106,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
       buyers.enter(caller)
       try {
         const body = c.req.method === 'POST' ? await readText(c) : ''
-        // Not before the body is here: how long that takes is up to its sender.
+        // The clock starts when the body has arrived, because the sender decides how long that takes.
         const beganMs = performance.now() - buyers.waitedMs(c)
         const found = await ownOrder(c, right)
         const response = await serve(c, found, body)
@@ -138,9 +140,9 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   return app
 }
 
-/** Its buyer has something left to wait for: the orders that are read while a sale runs. */
+/** True if the buyer still waits for the order: pages read such orders while a sale runs. */
 const isUnsettled = (found: OrderView | Reservation) => !('status' in found && isSettled(found.status))
-/** It can be paid or given back: the same call again finds it changed. */
+/** True if the order can be paid or given back. A repeated call finds it changed. */
 const isReserved = (found: OrderView | Reservation) => 'status' in found && found.status === 'reserved'
 
 function recorded(found: OrderView | Reservation): OrderView {

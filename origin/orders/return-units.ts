@@ -1,6 +1,6 @@
 /**
- * Puts units of a refunded order back on sale, once: money that went back by itself leaves them sold. No money moves here. Without its
- * last line the order has none of its units any more.
+ * Puts units of a refunded order back on sale, once: money that went back by itself leaves them sold. No money moves
+ * here. Without its last line the order has none of its units any more.
  */
 import type { ReturnRequest } from '../../shared/api/operator.ts'
 import { isSold, statusOf } from '../../shared/order-status.ts'
@@ -43,7 +43,7 @@ export async function returnUnits(
   return order
 }
 
-/** Of an order that was refunded in part: the lines that a refund names, or any where one names none. */
+/** Returns the lines of a partly refunded order that a refund names, or all of them if a refund names none. */
 export function linesToReturn(
   order: OrderRow,
   refunds: readonly Pick<RefundRow, 'lines' | 'refunded_at'>[],
