@@ -101,7 +101,8 @@ test('stored, shown and summed up in SQL, with lines taken out too, it is the bi
         .map((line) => line.share_minor ?? line.quantity * line.unit_price_minor)
       expect(shares).toEqual(bill.shares)
       const inSql = () => sql`
-        select order_total(unit_price_minor, quantity, cart, bill)::float8 as total from orders where order_id = ${r.order}`
+        select order_total(unit_price_minor, quantity, cart, bill)::float8 as total from orders
+          where order_id = ${r.order}`
       expect(await inSql()).toEqual([{ total: bill.totals.total_minor }])
 
       const out = Array.from({ length: Math.min(taken, lines.length - 1) }, (_, i) => i + 1)

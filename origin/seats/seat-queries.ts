@@ -15,7 +15,8 @@ export interface ChartRow {
 /** One statement, so that the seats are those of the version. Undefined for a sale without a hall. */
 export async function readChart(sql: Queryable, saleId: string): Promise<ChartRow | undefined> {
   const [row] = await sql<ChartRow[]>`
-    select version, json_build_object('x', focal_x, 'y', focal_y) as "focalPoint", refuse_single as "refuseSingle", outlines, (
+    select version, json_build_object('x', focal_x, 'y', focal_y) as "focalPoint", refuse_single as "refuseSingle",
+      outlines, (
       select coalesce(json_agg(json_build_object('index', s.seat_index, 'section', s.section_id, 'seat', s.seat_id,
           'row', s.row, 'number', s.number, 'place', s.place, 'x', s.x, 'y', s.y, 'category', s.category, 'kind', s.kind,
           'priceMinor', s.price_minor) order by s.seat_index), '[]')
@@ -43,7 +44,8 @@ export function readSeatStates(
   saleId: string,
 ): Promise<readonly { readonly state: SeatState; readonly seats: readonly number[] }[]> {
   return sql<{ state: SeatState; seats: number[] }[]>`
-    select case when c.reason is not null then 'blocked' when o.status = any(${[...SOLD]}::text[]) then 'sold' else 'held' end as state,
+    select case when c.reason is not null then 'blocked' when o.status = any(${[...SOLD]}::text[]) then 'sold'
+      else 'held' end as state,
       array_agg(c.seat_index) as seats
     from seat_claims c left join orders o using (order_id) where c.sale_id = ${saleId} group by 1`
 }

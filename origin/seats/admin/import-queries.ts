@@ -131,7 +131,8 @@ async function compare(tx: Queryable, { saleId, sectionId }: Imported): Promise<
   const [row] = await tx<[SeatImport]>`
     select count(*) filter (where s.seat_id is null)::int as added,
       count(*) filter (where s.seat_id is not null and ${differs(tx)})::int as changed, (
-      select count(*)::int from seats s where sale_id = ${saleId} and section_id = ${sectionId} and ${isGone(tx)}) as removed,
+      select count(*)::int from seats s where sale_id = ${saleId} and section_id = ${sectionId}
+        and ${isGone(tx)}) as removed,
       count(*) filter (where s.seat_id is not null and not ${differs(tx)})::int as unchanged
     from imported n left join seats s on s.sale_id = ${saleId} and s.section_id = ${sectionId} and s.seat_id = n.seat_id
     where n.line is not null`
@@ -169,7 +170,8 @@ async function replace(tx: Queryable, { saleId, sectionId, seats }: Imported, se
       where n.line > ${from} and n.line <= ${from + CHUNK}
         and s.sale_id = ${saleId} and s.section_id = ${sectionId} and s.seat_id = n.seat_id and ${differs(tx)}`
     await tx`
-      insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, kind, price_minor)
+      insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, kind,
+        price_minor)
       select ${saleId}, c.next_seat_index + row_number() over (order by n.line) - 1, ${sectionId}, n.seat_id, n.row,
         n.number, n.place, n.x, n.y, n.category, n.kind, n.price_minor
       from imported n join charts c on c.sale_id = ${saleId}

@@ -44,7 +44,8 @@ export const blockSeats = (sql: Sql, saleId: string, request: ReleaseSeats & { r
     const free = seats.filter(({ reason }) => reason === null)
     await tx`
       insert into seat_claims (sale_id, seat_index, reason, operator, since)
-      select ${saleId}::text, unnest(${free.map(({ seat_index }) => seat_index)}::int[]), ${request.reason}::text, ${operator}::text,
+      select ${saleId}::text, unnest(${free.map(({ seat_index }) => seat_index)}::int[]), ${request.reason}::text,
+        ${operator}::text,
         statement_timestamp()`
     return free
   })
@@ -79,7 +80,8 @@ function changeSeats(
     const changes: SeatChange[] = []
     for (const [section, seats] of bySection) {
       const [row] = await tx<{ version: number }[]>`
-        update products set buffer = buffer + ${sign * seats.length}::int where sale_id = ${saleId} and product_id = ${section}
+        update products set buffer = buffer + ${sign * seats.length}::int where sale_id = ${saleId}
+          and product_id = ${section}
         returning version`
       const indexes = seats.map(({ seat_index }) => seat_index)
       changes.push(blockChange(section, row?.version ?? 0, indexes, sign > 0))

@@ -67,7 +67,8 @@ export function writeSection(
       insert into products as p (sale_id, product_id, place, name, unit_price_minor, currency, total, section_type)
       select ${saleId}::text, ${sectionId}::text,
         coalesce(${place ?? null}::int, greatest(${FIRST_PLACE}::int, max(o.place) + 1)), ${config.name}::text,
-        ${config.price_minor}::bigint, ${config.currency}::text, ${config.total ?? row?.total ?? 0}::int, ${config.type}::text
+        ${config.price_minor}::bigint, ${config.currency}::text, ${config.total ?? row?.total ?? 0}::int,
+          ${config.type}::text
       from products o where o.sale_id = ${saleId} and o.section_type is not null
       having count(*) < ${MAX_SECTIONS} or ${row !== undefined}::boolean
       on conflict (sale_id, product_id) do update set place = excluded.place, name = excluded.name,
@@ -131,7 +132,8 @@ async function refuseLoss(tx: Queryable, saleId: string, row: SectionRow, config
 async function isOrdered(tx: Queryable, saleId: string, sectionId: string): Promise<boolean> {
   const rows = await tx`
     select from orders where sale_id = ${saleId}
-      and (product_id = ${sectionId} or cart @> jsonb_build_array(jsonb_build_object('product', ${sectionId}::text))) limit 1`
+      and (product_id = ${sectionId} or cart @> jsonb_build_array(jsonb_build_object('product',
+        ${sectionId}::text))) limit 1`
   return rows.length > 0
 }
 
@@ -145,7 +147,8 @@ export function removeSection(sql: Sql, saleId: string, sectionId: string, opera
     // A claim of an order that the orders do not have stops the seats' removal, by the foreign key.
     await tx`
       delete from seat_claims c using seats s
-      where s.sale_id = ${saleId} and s.section_id = ${sectionId} and (c.sale_id, c.seat_index) = (s.sale_id, s.seat_index)
+      where s.sale_id = ${saleId} and s.section_id = ${sectionId}
+        and (c.sale_id, c.seat_index) = (s.sale_id, s.seat_index)
         and c.reason is not null`
     await keepIndexes(tx, saleId)
     const { count: seats } = await tx`delete from seats where sale_id = ${saleId} and section_id = ${sectionId}`
@@ -179,14 +182,17 @@ export function changeChart(sql: Sql, saleId: string, { focal_point, refuse_sing
     await lockRunningSale(tx, saleId)
     const read = async () => {
       const [chart] = await tx<{ focal_point: { x: number; y: number }; refuse_single: boolean }[]>`
-        select json_build_object('x', focal_x, 'y', focal_y) as focal_point, refuse_single from charts where sale_id = ${saleId}`
+        select json_build_object('x', focal_x, 'y', focal_y) as focal_point, refuse_single from charts
+          where sale_id = ${saleId}`
       return chart
     }
     const before = await read()
     await nextVersion(tx, saleId)
     await tx`
-      update charts set focal_x = coalesce(${focal_point?.x ?? null}, focal_x), focal_y = coalesce(${focal_point?.y ?? null}, focal_y),
-        focal_chosen = focal_chosen or ${focal_point !== undefined}, refuse_single = coalesce(${refuse_single ?? null}, refuse_single)
+      update charts set focal_x = coalesce(${focal_point?.x ?? null}, focal_x),
+        focal_y = coalesce(${focal_point?.y ?? null}, focal_y),
+        focal_chosen = focal_chosen or ${focal_point !== undefined},
+          refuse_single = coalesce(${refuse_single ?? null}, refuse_single)
       where sale_id = ${saleId}`
     const after = await read()
     await audit(tx, [{ actor: operator, action: 'chart changed', sale: saleId, before, after }])
