@@ -10,7 +10,7 @@ import { bodyMsOf, type Call, NO_STORE, refuse } from './call.ts'
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
 /** The origin responds within two or three seconds or says so; a stream of events takes as long as it takes. */
-export const ORIGIN_TIMEOUT_MS = 5_000
+const ORIGIN_TIMEOUT_MS = 5_000
 /** Before the second try, a random time about this. */
 const RETRY_MS = 200
 

@@ -112,7 +112,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(1_000, 'intent recorder', () => recordAllIntents(deps)),
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),
-    every(1_000, 'sale events', () => publishPhases(sql, deps.sales)),
+    every(1_000, 'sale events', () => publishPhases(deps)),
     every(30_000, 'sales long over', async () => {
       for (const saleId of await markLongOver(sql)) await deps.gates.of(saleId).remove()
     }),
