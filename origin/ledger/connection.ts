@@ -1,11 +1,12 @@
 /**
- * The connection to Postgres and its schema. Nothing blocks a statement for longer than seconds: an unresponsive server, a
- * lock whose owner is gone and a dead connection each have a timeout.
+ * The connection to Postgres and its schema. Nothing blocks a statement for longer than seconds: an unresponsive
+ * server, a lock whose owner is gone and a dead connection each have a timeout.
  *
- * The driver (postgres.js 3.4.9) is patched after an install (patches/). Unpatched, a connection that dies during a write or
- * while it opens ends the process or blocks for 20 s (porsager/postgres#1154, #1208), a transaction whose connection has died
- * continues inside the next one (#1216), a proxy that hangs up at once makes statements wait forever, and a server that
- * vanishes is noticed (`response_timeout`) only when TCP gives up, after a quarter of an hour.
+ * The driver (postgres.js 3.4.9) is patched after an install (patches/). Unpatched, a connection that dies during a
+ * write or while it opens ends the process or blocks for 20 s (porsager/postgres#1154, #1208), a transaction whose
+ * connection has died continues inside the next one (#1216), a proxy that hangs up at once makes statements wait
+ * forever, and a server that vanishes is noticed (`response_timeout`) only when TCP gives up, after a quarter of an
+ * hour.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +32,9 @@ const IDLE_TRANSACTION_MS = 30_000
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 const FUNCTIONS = fileURLToPath(new URL('./functions', import.meta.url))
 
-/** A start that gets no answer for so long ends with the reason: whoever started it learns of it, and starts it again. */
+/**
+ * A start that gets no answer for so long ends with the reason: whoever started it learns of it, and starts it again.
+ */
 const ANSWER_WITHIN_SECONDS = 8
 /** One statement of a migration, such as an index over all orders. */
 const MIGRATION_SECONDS = 600
@@ -67,10 +70,11 @@ export function connect(
       application_name: application,
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
-      // Every statement has its index. Otherwise a plan made while the tables were small scans them whole, and stays cached
-      // while they grow: with 30,000 orders a batch took half a second.
+      // Every statement has its index. Otherwise a plan made while the tables were small scans them whole, and stays
+      // cached while they grow: with 30,000 orders a batch took half a second.
       enable_seqscan: 'off',
-      // Where a scan is the only way (the few sales), its estimated cost makes Postgres 17 and older compile the statement.
+      // Where a scan is the only way (the few sales), its estimated cost makes Postgres 17 and older compile the
+      // statement.
       jit: 'off',
     },
   })
@@ -90,8 +94,9 @@ export async function tryWrite(sql: Sql): Promise<void> {
 }
 
 /**
- * Migrates the schema and replaces the functions. Several origins may run it at the same time. Returns the limits that sessions may
- * bring. Throws, with a reason that another attempt does not mend by itself, if Postgres gives no answer.
+ * Migrates the schema and replaces the functions. Several origins may run it at the same time. Returns the limits
+ * that sessions may bring. Throws, with a reason that another attempt does not mend by itself, if Postgres gives no
+ * answer.
  */
 export async function prepare(url: string): Promise<SessionLimits> {
   const options = { max: 1, connect_timeout: 5, keep_alive: KEEP_ALIVE_SECONDS, onnotice: () => {} }
@@ -138,8 +143,8 @@ async function appliedIn(sql: Sql): Promise<string[]> {
     select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
   const journal = tables?.journal ? await sql`select hash from drizzle.__drizzle_migrations` : []
   const applied = journal.map(({ hash }) => hash)
-  // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if another
-  // application kept its journal there, the migrations of one of the two would be skipped silently.
+  // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if
+  // another application kept its journal there, the migrations of one of the two would be skipped silently.
   if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
     throw new Error(
       'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own',
@@ -147,7 +152,10 @@ async function appliedIn(sql: Sql): Promise<string[]> {
   return applied
 }
 
-/** Takes the lock of the migrations, which another origin has for as long as it migrates. One that was forgotten is ended. */
+/**
+ * Takes the lock of the migrations, which another origin has for as long as it migrates. One that was forgotten is
+ * ended.
+ */
 async function lockMigrations(sql: Sql): Promise<void> {
   const untilMs = performance.now() + (ANSWER_WITHIN_SECONDS - 1) * 1000
   for (;;) {
@@ -167,10 +175,10 @@ async function lockMigrations(sql: Sql): Promise<void> {
 }
 
 /**
- * The ledger's functions, which decide about stock under Postgres's row locks. They are replaced at every start, all in one
- * statement and so in one transaction. None is dropped: during a rollout the origins of two versions call the same functions. A
- * function with other arguments or another result gets a new name, and a change under the same name must be right for the
- * callers of both versions.
+ * The ledger's functions, which decide about stock under Postgres's row locks. They are replaced at every start, all
+ * in one statement and so in one transaction. None is dropped: during a rollout the origins of two versions call the
+ * same functions. A function with other arguments or another result gets a new name, and a change under the same name
+ * must be right for the callers of both versions.
  */
 const functions = () =>
   readdirSync(FUNCTIONS)
@@ -231,8 +239,9 @@ export function mayHaveCommitted(error: Error & { code?: string }): boolean {
 export const isUnstorable = ({ code }: Error & { code?: string }) => code === '22021' || code === '22P05'
 
 /**
- * True for temporary failures: of the network, of this machine (no file descriptor is left), of the driver, and of Postgres by SQLSTATE (connections, resources, shutdown,
- * timeouts, a standby not promoted yet (25006), conflicts with others (40001, 40P01, 55P03)).
+ * True for temporary failures: of the network, of this machine (no file descriptor is left), of the driver, and of
+ * Postgres by SQLSTATE (connections, resources, shutdown, timeouts, a standby not promoted yet (25006), conflicts
+ * with others (40001, 40P01, 55P03)).
  */
 export const isLedgerAway = ({ code }: Error & { code?: string }) =>
   /^(ECONN|EMFILE|ENFILE|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(

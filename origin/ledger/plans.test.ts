@@ -1,6 +1,6 @@
 /**
- * Queries of one sale read its orders once and no others in a ledger with many, with and without table statistics: a young
- * sale or a restored ledger has none.
+ * Queries of one sale read its orders once and no others in a ledger with many, with and without table statistics: a
+ * young sale or a restored ledger has none.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
@@ -134,7 +134,8 @@ test('statements keep to the indexes, even if they were planned while the tables
 test('the sales in use are read without those long over, and what is changed comes back', async () => {
   const database = await ledgerDatabase()
   const sql = connect(database.url, 1)
-  // Postgres may analyze by itself: that keeps the vacuum below from cleaning, and the statistics are older than the mark.
+  // Postgres may analyze by itself: that keeps the vacuum below from cleaning, and the statistics are older than the
+  // mark.
   for (const table of ['sales', 'products']) await sql`alter table ${sql(table)} set (autovacuum_enabled = off)`
   const ids = ['one', 'two', 'three']
   for (const id of ids) await writeSale(sql, id, saleOf(5))
@@ -149,7 +150,8 @@ test('the sales in use are read without those long over, and what is changed com
       from pg_stat_user_tables where relname in ('sales', 'products')`
     return row?.rows
   }
-  // What was just changed is in the index until it is cleaned, which waits for all who read the database: Postgres itself may.
+  // What was just changed is in the index until it is cleaned, which waits for all who read the database: Postgres
+  // itself may.
   const readRows = async () => {
     await sql`vacuum analyze sales`
     const before = await read()

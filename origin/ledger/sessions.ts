@@ -1,7 +1,7 @@
 /**
- * Our sessions at the server, which outlive their connection where the network forgets it. They bring limits of their own. What no
- * limit ends is looked for: a connection that is lost after a part of a statement leaves a session that waits for the rest, with its
- * locks, and neither the timeout of statements nor that of idle transactions ends it.
+ * Our sessions at the server, which outlive their connection where the network forgets it. They bring limits of their
+ * own. What no limit ends is looked for: a connection that is lost after a part of a statement leaves a session that
+ * waits for the rest, with its locks, and neither the timeout of statements nor that of idle transactions ends it.
  */
 import type { Logger } from 'pino'
 import postgres from 'postgres'
@@ -58,8 +58,8 @@ interface Forgotten {
 }
 
 /**
- * Ends those of our sessions in this database that last longer than any may: they belong to nobody. A session that migrates may work
- * for as long as it does; it is forgotten once it waits for its client.
+ * Ends those of our sessions in this database that last longer than any may: they belong to nobody. A session that
+ * migrates may work for as long as it does; it is forgotten once it waits for its client.
  */
 export const endForgottenSessions = (sql: postgres.Sql) => sql<Forgotten[]>`
   select pid, application_name as application, state, extract(epoch from clock_timestamp() - state_change)::int as seconds,
