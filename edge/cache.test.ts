@@ -54,7 +54,7 @@ it('purges what is kept of a sale when it is sold out, and when it lives again',
     })
     const since = async () => (await purgesOf(sale)).slice(before.length)
     await expect.poll(since).not.toEqual([])
-    // Only once it holds: what was purged earlier could have been kept again.
+    // The purge comes after the schedule takes effect: a purge before that could store the old response again.
     const [purgedAtMs] = await since()
     expect(purgedAtMs).toBeGreaterThan(timeline.find(({ schedule }) => schedule.phase === phase)?.from_ms ?? Number.NaN)
   }
@@ -102,7 +102,7 @@ it('purges Workers Cache by the entrypoint that it stands before', async () => {
   expect(purged).toEqual([{ tags: ['sale-one'] }])
   success = false
   expect((await purge(headers)).status).toBe(503)
-  // By an object; this runtime has no such cache.
+  // The purge runs inside an object here, because this runtime has no such cache.
   const settings = { cachePurgeUrl: null, cachePurgeToken: undefined, edgeToken: edgeEnv.EDGE_TOKEN }
   const byObject = (token: string) =>
     runInDurableObject(new TestSale().room, (_, state) =>

@@ -1,6 +1,7 @@
 /**
- * The cache before the Worker: what it may keep, and how it is taken back. On Cloudflare that is Workers Cache, which serves a
- * cached response without running the Worker; elsewhere it is any HTTP cache that takes a PURGE request with tags.
+ * The cache before the Worker: what it may keep, and how it is taken back. On Cloudflare that is Workers Cache, which
+ * serves a cached response without running the Worker; elsewhere it is any HTTP cache that takes a PURGE request with
+ * tags.
  */
 
 import { type Call, NO_STORE } from './call.ts'
@@ -16,20 +17,31 @@ interface CacheTtl {
   readonly stale: number
 }
 
-/** How long caches hold a sale's responses. Each is the same for all who send the same headers that its `Vary` names. */
+/**
+ * How long caches hold a sale's responses. Each is the same for all who send the same headers that its `Vary` names.
+ */
 export const CACHE_TTL = {
-  /** Never stale: a page that reads it every second, and nobody else there, would be sent the copy of its read before. */
+  /**
+   * A stale schedule is never sent: a page that reads it alone every second would always get the copy of its previous
+   * read.
+   */
   schedule: { inBrowsers: 1, inCache: 1, stale: 0 },
   document: { inBrowsers: 1, inCache: 1, stale: 2 },
-  /** Its script shows the phase of the moment. Each language that browsers ask for is a variant, with a render of its own. */
+  /**
+   * A script shows the current phase, so a copy may be stale. Each language that browsers ask for is a variant with a
+   * render of its own.
+   */
   landing: { inBrowsers: 1, inCache: 5, stale: 25 },
-  /** As the landing page; a rush loads it from the cache. */
+  /** The front page is cached as long as the landing page, so that a rush loads it from the cache. */
   front: { inBrowsers: 1, inCache: 5, stale: 25 },
   /** The results of a query, and its completions. */
   search: { inBrowsers: 10, inCache: 30, stale: 60 },
   /** Purged when the sale lives again; should that fail, it lives again so much later. */
   final: { inBrowsers: 30, inCache: 300, stale: 3600 },
-  /** The sections of a hall, the state of its seats, and where the current version of a document is; never stale, as the schedule. */
+  /**
+   * The sections of a hall, the state of its seats, and where the current version of a document is; never stale, as
+   * the schedule.
+   */
   current: { inBrowsers: 1, inCache: 1, stale: 0 },
   /** What never changes under its address: a version of a hall's chart or of a sale's goods. */
   immutable: { inBrowsers: 31_536_000, inCache: 31_536_000, stale: 0 },
@@ -56,8 +68,8 @@ export const immutableHeaders = (sale: string) => ({
 export const TARGETED = /(^|-)cdn-cache-control$|^(surrogate|edge)-control$|^x-accel-expires$/
 
 /**
- * The final rule for each of our own responses: without caching headers it must not be cached (Workers Cache would do so for
- * two hours, for all visitors), and neither must a response that sets a cookie.
+ * The final rule for each of our own responses: without caching headers it must not be cached (Workers Cache would do
+ * so for two hours, for all visitors), and neither must a response that sets a cookie.
  */
 export function withCacheRule(response: Response, { setCookies }: Call): Response {
   const { headers } = response
@@ -77,8 +89,8 @@ const MAX_PURGE_TRIES = 5
 const PURGE_RETRY_MS = 500
 
 /**
- * Purges a sale's cached responses, from one of the objects; false after the last failed try. A Worker's cache can only be
- * purged by the entrypoint that it serves, so the object calls that one.
+ * Purges a sale's cached responses, from one of the objects; false after the last failed try. A Worker's cache can
+ * only be purged by the entrypoint that it serves, so the object calls that one.
  */
 export async function purgeSale(
   sale: string,

@@ -24,7 +24,7 @@ export interface Call {
   /** True over https, which production always is, if only in front of this Worker. */
   readonly secure: boolean
   readonly nowMs: number
-  /** Those of the request, once one of them was read: a page reads five or six. */
+  /** The cookies of the request, parsed at the first read because a page reads five or six. */
   cookies?: Readonly<Record<string, string>>
   /** `Set-Cookie` values for whatever response is sent. Handlers add them when they succeed. */
   readonly setCookies: string[]
@@ -36,8 +36,8 @@ export function refuse(type: ProblemType, fields?: ProblemFields): never {
 }
 
 /**
- * The sale as all see it now: in the public line, or in the first where none is public. Read once, where a route begins.
- * Throws `unknown-sale`, or `try-again` when no copy can be had.
+ * The sale as all see it now: in the public line, or in the first where none is public. Read once, where a route
+ * begins. Throws `unknown-sale`, or `try-again` when no copy can be had.
  */
 export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
   const now = await lineNow(sale, PUBLIC_LINE, call)
@@ -55,7 +55,7 @@ export async function lineNow(sale: string, line: string, call: Call): Promise<S
     limitGuesses('name', rate, call)
     isLookUp = true
   })
-  // Whoever makes names up uses up the look-ups of all.
+  // A client that invents names consumes the look-ups of its whole address.
   if (isLookUp && now === 'unknown-sale') limitAddress('name', rate, call)
   return orRefuse(now)
 }
@@ -116,7 +116,10 @@ export function isScript(request: Request): boolean {
   return request.headers.get('sec-fetch-dest') === 'empty'
 }
 
-/** The scheme and host that visitors use, for every absolute address: a proxy before this Worker may have ended their https. */
+/**
+ * The scheme and host that visitors use, for every absolute address: a proxy before this Worker may have ended their
+ * https.
+ */
 export function hostOf({ request: { url }, secure, config }: Pick<Call, 'request' | 'secure' | 'config'>): string {
   if (config.PUBLIC_URL !== undefined) return config.PUBLIC_URL
   const from = url.indexOf('://') + 3

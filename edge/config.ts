@@ -1,6 +1,6 @@
 /**
- * The edge's settings: the one place for the name, the form, the default and the description of each. They come with every
- * request and are read once per isolate. Errors name a setting and never repeat its value.
+ * The edge's settings: the one place for the name, the form, the default and the description of each. They come with
+ * every request and are read once per isolate. Errors name a setting and never repeat its value.
  */
 import { base64url } from 'jose'
 import * as v from 'valibot'
@@ -45,7 +45,7 @@ function number(min: number, max: number) {
 }
 const whole = (min: number, max: number) => v.pipe(number(min, max), v.integer('must be a whole number'))
 
-/** So many calls in so many seconds. */
+/** A limit of `calls` in `seconds`. */
 export interface Rate {
   readonly calls: number
   readonly seconds: number
@@ -384,9 +384,10 @@ interface Keys {
   /** What `/.well-known/handover-keys.json` answers. */
   readonly handoverJwks: string
   /**
-   * Signs challenges of the proof of work, and makes of visitors' secrets their names and the tags of their cookies. Both
-   * are derived from the last of QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped.
-   * Places and turns hold the visitor's name and are not affected; a visitor without either becomes a new one.
+   * Signs challenges of the proof of work, and makes of visitors' secrets their names and the tags of their cookies.
+   * Both are derived from the last of QUEUE_KEYS: they stay while a new key is put first, and change when the old one
+   * is dropped. Places and turns hold the visitor's name and are not affected; a visitor without either becomes a new
+   * one.
    */
   readonly proof: string
   readonly visitor: VisitorKey

@@ -1,6 +1,6 @@
 /**
- * Copies of what the origin tells everyone, in this isolate: one request loads each, and those that come meanwhile wait for it. After a
- * failure nobody tries for a moment: an origin in trouble must not meet a crowd.
+ * Copies of what the origin tells everyone, in this isolate: one request loads each, and those that come meanwhile
+ * wait for it. After a failure nobody tries for a moment: an origin in trouble must not meet a crowd.
  */
 import { RecentMap } from '../shared/lib/recent-map.ts'
 import { refuse } from './call.ts'
@@ -37,7 +37,10 @@ export class Copies<Copy> {
     return this.#fresh(key, Date.now())?.copy
   }
 
-  /** The copy of a key, loaded by `load` unless there is a fresh one. Throws as `load` does, and `try-again` after a failure. */
+  /**
+   * The copy of a key, loaded by `load` unless there is a fresh one. Throws as `load` does, and `try-again` after a
+   * failure.
+   */
   async of(key: string, load: () => Promise<Copy>): Promise<Copy> {
     const { waitMs } = this.#limits
     const other = this.#loading.get(key)

@@ -1,6 +1,6 @@
 /**
- * The way to the origin that all calls of admitted visitors take: passed on as they are, with the visitor's token and nothing
- * else of theirs, and with the edge's own, without which the origin takes none.
+ * The way to the origin that all calls of admitted visitors take: passed on as they are, with the visitor's token and
+ * nothing else of theirs, and with the edge's own, without which the origin takes none.
  */
 import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../shared/api/internal.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from '../shared/parse.ts'
@@ -74,7 +74,10 @@ export const callInternal = (path: string, call: Call, init: OriginCall = {}): P
     call,
   )
 
-/** The same with something to tell, as JSON. Throws `try-again` where the origin fails; what it refuses is the caller's to read. */
+/**
+ * The same with something to tell, as JSON. Throws `try-again` where the origin fails; what it refuses is the
+ * caller's to read.
+ */
 export async function tellOrigin(
   method: 'POST' | 'DELETE',
   path: string,

@@ -135,7 +135,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/internal/sales/:sale/preview/:state': post(({ sale, state }, call) => previewDraft(sale, state, call)),
 }
 
-// -- Finding the route of a request ------------------------------------------------------------------------------------
+// -- Finding the route of a request
+// ------------------------------------------------------------------------------------
 
 /** The response to a request; null for what is not ours. Throws the problem of a request that no route takes. */
 export function handle(call: Call): Promise<Response> | Response | null {
@@ -177,7 +178,7 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   },
   state: isAnything,
   page: (text) => /^[1-9]\d{0,5}$/.test(text),
-  // Other names are those of a site behind this Worker.
+  // Any other name belongs to the site behind this Worker.
   image: (text) => /^[0-9a-f]{32}$/.test(text),
   file: isAnything,
   mac: (text) => /^[\w-]{43}$/.test(text),

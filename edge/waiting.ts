@@ -1,10 +1,10 @@
 /**
- * Waiting for the work of another request. No I/O is shared between requests, but a promise that one of them awaits may be
- * resolved by another one with plain data: the runtime resumes each in its own context (flag
+ * Waiting for the work of another request. No I/O is shared between requests, but a promise that one of them awaits
+ * may be resolved by another one with plain data: the runtime resumes each in its own context (flag
  * `handle_cross_request_promise_resolution`, the default since 2024-10-14).
  */
 
-/** Those who wait for the same thing, first come first served. */
+/** The callers that wait for the same result, first come first served. */
 export class Waiting<Outcome = void> {
   readonly #resolves = new Set<(outcome: Outcome) => void>()
 

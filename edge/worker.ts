@@ -1,4 +1,7 @@
-/** The Worker: every request to the edge comes in here, is handled by its route (routes.ts), and leaves with its cache rule. */
+/**
+ * The Worker: every request to the edge comes in here, is handled by its route (routes.ts), and leaves with its cache
+ * rule.
+ */
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { withCacheRule } from './cache.ts'
 import { type Call, pathOf, refuse, sendProblem } from './call.ts'
