@@ -1,4 +1,7 @@
-/** What is counted of those who join reaches the waiting room's storage, and the origin, though nobody asks for the sale afterwards. */
+/**
+ * What is counted of those who join reaches the waiting room's storage, and the origin, though nobody asks for the
+ * sale afterwards.
+ */
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 import type { JoinCounts } from '../../shared/api/internal.ts'

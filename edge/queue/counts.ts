@@ -1,13 +1,16 @@
 /**
- * What happens to those who join, counted for operators. Each isolate counts, the ticket shards and the waiting room sum up,
- * and the sums travel up to the origin with the requests that are made anyway, and without one within a second. Whoever gets no response
- * counts on and sends them again; the waiting room stores what it has.
+ * What happens to those who join, counted for operators. Each isolate counts, the ticket shards and the waiting room
+ * sum up, and the sums travel up to the origin with the requests that are made anyway, and without one within a
+ * second. Whoever gets no response counts on and sends them again; the waiting room stores what it has.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 
-/** Most names of one kind in a sum; what else is counted by name is dropped. A sale has at most a hundred rules. */
+/** The limit of names of one kind in a sum; further names are dropped. A sale has at most a hundred rules. */
 const MAX_NAMES = 200
-/** Most samples of answers in a sum, which fit into a request's line: those with the least digests, so that nobody chooses which. */
+/**
+ * The limit of answer samples in a sum, which must fit into the line of a request. The sum keeps the samples with the
+ * smallest digests, so that no caller chooses which ones.
+ */
 const MAX_ANSWERS = 64
 
 export class CountSum {

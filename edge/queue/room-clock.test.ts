@@ -3,11 +3,14 @@ import { expect, it } from 'vitest'
 import { ageMs, DRIFT, hear, type Known, momentAt, momentHere, roomMs, steadyMs } from './room-clock.ts'
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS } from './timeline.ts'
 
-/** Most ways are quick, and some take seconds. */
+/** The time of a message is short as a rule, and seconds at times. */
 const way = fc.oneof({ weight: 3, arbitrary: fc.nat(60) }, fc.nat(8_000))
 const question = fc.record({ afterMs: fc.nat(500), thereMs: way, backMs: way, mirrorMs: fc.nat(100) })
 const questions = fc.array(question, { minLength: 1, maxLength: 25, size: 'max' })
-/** How an isolate's clock differs from the room's: by so much, by so much more each second, and by a step at some moment. */
+/**
+ * How an isolate's clock differs from the room's: by so much, by so much more each second, and by a step at some
+ * moment.
+ */
 const clock = fc.record({
   apartMs: fc.oneof(fc.constantFrom(0, 50, -50), fc.integer({ min: -4_000_000, max: 4_000_000 })),
   drift: fc.constantFrom(0, DRIFT / 2, -DRIFT / 2),
@@ -25,7 +28,10 @@ const STEPLESS = { stepMs: 0, stepAtMs: 0 } as const
 const ownClock = ({ apartMs, drift, stepMs, stepAtMs }: Clock, atMs: number) =>
   atMs + apartMs + drift * (atMs - BEGAN_MS) + (atMs >= BEGAN_MS + stepAtMs ? stepMs : 0)
 
-/** Plays an isolate that asks again and again; yields all it knows at moments of the room's clock, which is the true one. */
+/**
+ * Plays an isolate that asks again and again; yields all it knows at moments of the room's clock, which is the true
+ * one.
+ */
 function* follow(asked: readonly Question[], clockIs: Clock) {
   let sentMs = BEGAN_MS
   const answers = asked.map(({ afterMs, thereMs, backMs, mirrorMs }) => {
@@ -60,7 +66,8 @@ it('moves nobody back, overruns no pause and keeps the newest copy, whatever tra
     fc.property(questions, clock, (asked, clockIs) => {
       for (const { atMs, momentMs, reachedMs, before, known, newestMs } of follow(asked, clockIs)) {
         expect(momentMs).toBeGreaterThanOrEqual(reachedMs)
-        // Whatever was announced after the copy was made holds later than this; so the version in effect is the room's own.
+        // Whatever was announced after the copy was made holds later than this; so the version in effect is the
+        // room's own.
         expect(momentMs).toBeLessThanOrEqual(newestMs + ANNOUNCE_MS)
         expect(momentMs - atMs).toBeLessThanOrEqual(ANNOUNCE_MS)
         expect(known.stampedMs).toBe(newestMs)

@@ -1,15 +1,18 @@
 /**
  * What travel, clocks and old answers may do to an isolate's copy of a snapshot. Pure functions.
  *
- * Whoever asks at `sent`, on a clock of its own, and hears the answer at `heard` knows that the waiting room stamped it between the two,
- * or up to `age` earlier where a mirror hands it on. With the stamp `t` of the room's clock, the room's clock less one's own is at
- * least `t - heard` and at most `t - sent + age`. Several answers narrow this interval. The bounds that follow, and that the tests hold:
+ * Whoever asks at `sent`, on a clock of its own, and hears the answer at `heard` knows that the waiting room stamped
+ * it between the two, or up to `age` earlier where a mirror hands it on. With the stamp `t` of the room's clock, the
+ * room's clock less one's own is at least `t - heard` and at most `t - sent + age`. Several answers narrow this
+ * interval. The bounds that follow, and that the tests hold:
  *
- * - An isolate is at no moment before one that it was at: nobody moves back, and no version is followed by the one before it.
- * - It is at no moment later than ANNOUNCE_MS after the stamp of its copy, whatever its clock does: a pause, which is announced so long
- *   before, is not overrun.
- * - It is ahead of the room by nothing where both clocks agree; otherwise by at most the quickest round trip that it has heard, and
- *   what the clocks have drifted since. Where a quicker answer shows that it is too far ahead, it stands still until the room is as far.
+ * - An isolate is at no moment before one that it was at: nobody moves back, and no version is followed by the one
+ *   before it.
+ * - It is at no moment later than ANNOUNCE_MS after the stamp of its copy, whatever its clock does: a pause, which is
+ *   announced so long before, is not overrun.
+ * - It is ahead of the room by nothing where both clocks agree; otherwise by at most the quickest round trip that it
+ *   has heard, and what the clocks have drifted since. Where a quicker answer shows that it is too far ahead, it
+ *   stands still until the room is as far.
  * - An answer that is older than the copy at hand changes nothing.
  */
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS } from './timeline.ts'
@@ -23,7 +26,10 @@ export interface Trip {
   readonly heardMs: number
 }
 
-/** An answer's snapshot: its latest version, its stamp on the room's clock, and how old it was at most when it was sent. */
+/**
+ * An answer's snapshot: its latest version, its stamp on the room's clock, and how old it was at most when it was
+ * sent.
+ */
 export interface Stamped {
   readonly version: number
   readonly at_ms: number
@@ -78,9 +84,9 @@ export function steadyMs(lastMs: number, clockMs: number): number {
 }
 
 /**
- * A moment on the own clock that was `inMs` away when another machine answered. It is the latest that it can be: nobody comes too late who
- * came before it. The known moment stays where the answer allows it or where both have passed, and where it is later by at most `steadyForMs`:
- * a slow answer changes nothing.
+ * A moment on the own clock that was `inMs` away when another machine answered. It is the latest that it can be:
+ * nobody comes too late who came before it. The known moment stays where the answer allows it or where both have
+ * passed, and where it is later by at most `steadyForMs`: a slow answer changes nothing.
  */
 export function momentHere(
   knownMs: number | null,

@@ -1,7 +1,8 @@
 /**
  * The calls between the Worker and its two kinds of objects. Requests and responses are plain data.
  *
- * `queue` is the name of one queue of a sale (queueName in shared/api/access.ts): the sale's own, or that of another line.
+ * `queue` is the name of one queue of a sale (queueName in shared/api/access.ts): the sale's own, or that of another
+ * line.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import type { Env } from '../config.ts'
@@ -125,7 +126,7 @@ function releasing<Calls extends object>(object: object): Calls {
   })
 }
 
-/** Most calls for one response. */
+/** The limit of calls for one response. */
 const MAX_TRIES = 3
 /** Before the next try, a random part of this, doubled each time. */
 const RETRY_MS = 25
@@ -139,7 +140,7 @@ export const RESPONSE_MS = 10_000
  */
 export async function withRetries<T>(call: () => Promise<T>, withinMs = RESPONSE_MS): Promise<T | null> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  // Nobody waits for it between two tries.
+  // The promise is not awaited between two attempts, so its rejection needs a handler.
   late.catch(() => {})
   const timer = setTimeout(() => reject(new TimeoutError(`no response within ${withinMs} ms`)), withinMs)
   try {

@@ -69,7 +69,7 @@ it.concurrent.each(TROUBLES)('answers what it can of the schedule when the shard
   await soldOut.until(({ phase }) => phase === 'sold_out')
   const crowds = [
     [soldOut, 200, { phase: 'sold_out' }],
-    // Of this sale there is no copy.
+    // This isolate has no copy of the second sale.
     [new TestSale(), 503, { type: '/problems/try-again' }],
   ] as const
   const answer = async ([sale, status, body]: (typeof crowds)[number]) => {

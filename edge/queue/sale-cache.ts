@@ -1,7 +1,8 @@
 /**
- * This isolate's copies of the sales' snapshots, one for each queue. While a copy is young, requests are answered from it
- * without a call to anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand
- * still answers, with a stopped queue, and the isolate tries at growing intervals: an object in trouble must not meet a crowd.
+ * This isolate's copies of the sales' snapshots, one for each queue. While a copy is young, requests are answered
+ * from it without a call to anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails,
+ * the copy at hand still answers, with a stopped queue, and the isolate tries at growing intervals: an object in
+ * trouble must not meet a crowd.
  */
 import { type Policy, queueName } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
@@ -23,9 +24,15 @@ import {
   USABLE_MS,
 } from './timeline.ts'
 
-/** Most queues in memory, and as many names that are not known to be one; beyond it those used longest ago are forgotten. */
+/**
+ * The limit of queues in memory, and separately of names that are not known to be queues. Beyond it the entry that
+ * was used longest ago is dropped.
+ */
 const MAX_QUEUES = 2_000
-/** Most requests for new names in one second: somebody who makes names up must not wake an object for each. */
+/**
+ * The limit of requests for new names per second, so that a client that invents names does not wake an object for
+ * each.
+ */
 const LOOKUPS_PER_SECOND = 50
 /** A refresh counts as failed after so long: the waiting room may have to wait almost a second for the origin. */
 const REFRESH_MS = 1_500
@@ -38,11 +45,11 @@ const MAX_BACKOFF_MS = 5_000
 const LISTEN_MS = 10_000
 /** The wait counts as lost after so long: its response may take as long as any other. */
 const LISTEN_LOST_MS = LISTEN_MS + REFRESH_MS
-/** Without a newer snapshot for so long, the queue is shown as paused. */
+/** The queue is shown as paused if the latest snapshot is older than this. */
 const PAUSED_AFTER_MS = 3_000
-/** Without any other request, counts are sent after so long .. */
+/** The counts are sent after this time if no other request takes them along. */
 const SEND_COUNTS_MS = 500
-/** .. and again where that failed, as often as the platform lets work go on behind a response. */
+/** A failed send is repeated this often, which is as long as the platform lets work continue after a response. */
 const MAX_SENDS = 20
 
 /** What this isolate knows of one queue. One request at a time refreshes it, for all. */
@@ -73,9 +80,9 @@ interface Copy {
   readonly known: Known
 }
 
-/** Those with a copy. */
+/** The queues that have a copy of the snapshot. */
 const queues = new RecentMap<string, CachedQueue>(MAX_QUEUES)
-/** The others apart: however many names are made up, they push no sale out. */
+/** The queues without a copy are stored separately, so that invented names cannot push out a sale. */
 const withoutCopy = new RecentMap<string, CachedQueue>(MAX_QUEUES)
 
 /** A sale at the moment of a request, as one of its lines has it. */
@@ -86,7 +93,7 @@ export interface SaleNow {
   readonly queue: string
   readonly schedule: Schedule
   readonly facts: SaleFacts
-  /** Who may join. */
+  /** The rules that decide who may join. */
   readonly policy: Policy
   /** How many ticket shards its numbers come from: fixed when the sale was created, or the setting. */
   readonly ticketShards: number
@@ -102,8 +109,8 @@ export interface SaleNow {
 export type Unread = 'unknown-sale' | 'unavailable'
 
 /**
- * The sale as it is now, for one of its lines: one that its policy lists, or that a token names, since others would wake
- * objects. `lookingUp` is called before a name is looked up that this isolate does not know, and may throw.
+ * The sale as it is now, for one of its lines: one that its policy lists, or that a token names, since others would
+ * wake objects. `lookingUp` is called before a name is looked up that this isolate does not know, and may throw.
  */
 export async function readSale(
   sale: string,
@@ -112,7 +119,7 @@ export async function readSale(
   lookingUp: () => void = () => {},
 ): Promise<SaleNow | Unread> {
   const queue = queueOf(queueName(sale, line))
-  // Not when the request came: it may have waited for others since, while the copy was refreshed.
+  // The time is read here, because the request may have waited since it came, while the copy was refreshed.
   let nowMs = Date.now()
   if (!hasAnswer(queue, nowMs)) {
     if (!keepFresh(queue, context, nowMs, lookingUp)) return 'unavailable'
@@ -146,7 +153,10 @@ function newQueue(name: string): CachedQueue {
   }
 }
 
-/** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. False for too many new names. */
+/**
+ * Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. False for too many
+ * new names.
+ */
 function keepFresh(queue: CachedQueue, context: QueueContext, nowMs: number, lookingUp = () => {}): boolean {
   if (isAhead(queue.backOffUntilMs, nowMs, MAX_BACKOFF_MS)) return true
   if (!queue.copy) {
@@ -216,7 +226,10 @@ async function refresh(queue: CachedQueue, context: QueueContext, nowMs: number)
   refreshing.end()
 }
 
-/** Waits for a restock to end a final phase: the one call that then leaves the isolate, repeated while nothing changes. */
+/**
+ * Waits for a restock to end a final phase: the one call that then leaves the isolate, repeated while nothing
+ * changes.
+ */
 async function listen(queue: CachedQueue, { snapshot }: Copy, context: QueueContext, fromMs: number) {
   queue.listeningUntilMs = fromMs + LISTEN_LOST_MS
   const newer_than = latest(snapshot.timeline).schedule.version

@@ -1,4 +1,7 @@
-/** All that the waiting room knows of a sale. Pure functions from one record to the next; the room stores it and does I/O. */
+/**
+ * All that the waiting room knows of a sale. Pure functions from one record to the next; the room stores it and does
+ * I/O.
+ */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { JoinCounts, LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
@@ -105,8 +108,9 @@ export function newRecord(
 }
 
 /**
- * With the origin's response; its relative moments become moments of this clock. An origin that is cut off from the ledger does not
- * overwrite what another has read since: then it is the record itself. If all are cut off, it is the same reading again, and holds.
+ * With the origin's response; its relative moments become moments of this clock. An origin that is cut off from the
+ * ledger does not overwrite what another has read since: then it is the record itself. If all are cut off, it is the
+ * same reading again, and holds.
  */
 export function withState(sale: SaleRecord, state: SaleState, trip: Trip): SaleRecord {
   const { sentMs, heardMs } = trip
@@ -120,7 +124,7 @@ export function withState(sale: SaleRecord, state: SaleState, trip: Trip): SaleR
     state: {
       ...state,
       ...(state.counted ? {} : { waiting_for_stock: Math.max(state.waiting_for_stock, sale.state.waiting_for_stock) }),
-      // Not sent again to a caller that has it.
+      // A caller that already has the policy does not get it again.
       policy: state.policy ?? known,
     },
     readAtMs: sentMs - state.read_ago_ms,
@@ -131,9 +135,9 @@ export function withState(sale: SaleRecord, state: SaleState, trip: Trip): SaleR
 }
 
 /**
- * The opening: the pre-queue is closed at the highest number leased, and the next schedule, ANNOUNCE_MS later, reveals the
- * seed; by then every earlier lease has lapsed. Only after a recent response of the origin, since the draw cannot be
- * undone and the opening may have been put off.
+ * The opening: the pre-queue is closed at the highest number leased, and the next schedule, ANNOUNCE_MS later,
+ * reveals the seed; by then every earlier lease has lapsed. Only after a recent response of the origin, since the
+ * draw cannot be undone and the opening may have been put off.
  */
 export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: number): SaleRecord {
   if (sale.closed || sale.state.phase === 'ended') return sale
@@ -145,15 +149,18 @@ export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: numb
 interface Refresh {
   /** What the origin responded; null without a response, and where withState refused it. */
   readonly state: SaleState | null
-  /** Whether it responded with a reading that was refused: the origin is reached, and nothing is learned. */
+  /**
+   * True if the origin responded with a reading that was refused. The origin is then reachable, but its state is
+   * unknown.
+   */
   readonly isRefused?: boolean
   readonly nowMs: number
   readonly highestNumber: number
 }
 
 /**
- * With a refresh in its memory. When the clock was put back, or nobody refreshed for so long that no reader was served, the
- * line continues from the same point: that time does not count, also for those who were called before.
+ * With a refresh in its memory. When the clock was put back, or nobody refreshed for so long that no reader was
+ * served, the line continues from the same point: that time does not count, also for those who were called before.
  */
 export function withRefresh(sale: SaleRecord, { isRefused, ...refresh }: Refresh, settings: Settings): SaleRecord {
   const { nowMs } = refresh
@@ -251,8 +258,8 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
 }
 
 /**
- * What cached pages show, apart from the stock, the queue and the phases that a page's script changes by itself: it changes when
- * the sale ends or lives again, and when an operator changes it.
+ * What cached pages show, apart from the stock, the queue and the phases that a page's script changes by itself: it
+ * changes when the sale ends or lives again, and when an operator changes it.
  */
 export function cachedContentOf(sale: SaleRecord): string {
   const { phase, pre_queue_opens_at, opens_at, ends_at, announcement, pause_reason } = latest(sale.timeline).schedule

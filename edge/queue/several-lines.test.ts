@@ -65,7 +65,8 @@ it('draws each line by a seed of its own, from its own numbers', async () => {
   const [drawn, publicly] = [await sale.until(isDrawn, 'members'), await sale.until(isDrawn)]
   expect(drawn.draw_seed).not.toBe(publicly.draw_seed)
   expect(commitmentHolds(own.draw_commitment, drawn.draw_seed ?? '')).toBe(true)
-  // Each member's place is by the members' draw, among all its numbers: a lease that was lost on a busy machine leaves gaps.
+  // Each member's place is by the members' draw, among all its numbers: a lease that was lost on a busy machine
+  // leaves gaps.
   const draw = { seed: drawn.draw_seed ?? '', size: drawn.pre_queue_size, beacon: null }
   for (const { number, queue_token } of members) {
     const { position_in_queue, now_serving } = await sale.statusOf(queue_token ?? '')
@@ -125,7 +126,7 @@ it('gives nobody a place in two lines', async () => {
       const again = await sale.joinWith(body, { cookie })
       expect([again.status, await again.json()]).toMatchObject([200, { line: 'members', number: place.number }])
     }
-  // Also after leaving the lobby, where they keep their lot.
+  // A visitor keeps the draw number after leaving the lobby too.
   const newcomer = await sale.joinWith({ line: 'members' })
   const { queue_token, number } = await newcomer.clone().json<QueueAnswer & { queue_token: string }>()
   expect((await sale.leave(queue_token)).status).toBe(204)

@@ -1,19 +1,19 @@
 /**
  * The schedules that the coordinator has announced for a sale, and how old a copy of them may be.
  *
- * Hundreds of isolates hold a copy, each a few hundred milliseconds older or younger than the next. A change is announced
- * before it takes effect, so that no isolate contradicts another: an isolate that read a snapshot at a moment T knows
- * everything that holds until T + ANNOUNCE_MS, and all change over together, by the clock. An isolate that gets no newer
- * snapshot stops its queue from there on (sale-cache.ts).
+ * Hundreds of isolates hold a copy, each a few hundred milliseconds older or younger than the next. A change is
+ * announced before it takes effect, so that no isolate contradicts another: an isolate that read a snapshot at a
+ * moment T knows everything that holds until T + ANNOUNCE_MS, and all change over together, by the clock. An isolate
+ * that gets no newer snapshot stops its queue from there on (sale-cache.ts).
  */
 import type { Policy } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
 import { isDrawn, isFinal, type Phase, type Schedule } from '../../shared/schedule.ts'
 
-/*
- * Ages of a snapshot, counted from the moment at which the waiting room made it. A shard's copy must still be fresh when
- * an isolate receives it, and an isolate must not use a copy for longer than it is certain:
- * MIRROR_MS < FRESH_MS < USABLE_MS < ANNOUNCE_MS.
+/**
+ * Ages of a snapshot, counted from the moment at which the waiting room made it. A shard's copy must still be fresh
+ * when an isolate receives it, and an isolate must not use a copy for longer than it is certain: MIRROR_MS < FRESH_MS
+ * < USABLE_MS < ANNOUNCE_MS.
  */
 
 /** A change is announced this long before it takes effect: a snapshot is certain for so long. */
@@ -46,9 +46,9 @@ export type SaleFacts = Omit<PublicSale, 'phase' | 'server_time_ms'>
 export interface SaleSnapshot {
   readonly timeline: Timeline
   readonly facts: SaleFacts
-  /** Who may join; left out where the caller has this version. */
+  /** The rules that decide who may join; left out if the caller has this version. */
   readonly policy?: Policy | undefined
-  /** Null: as the edge is set. */
+  /** The number of ticket shards; null means the setting of the edge. */
   readonly ticket_shards: number | null
   /** How long ago the waiting room made it, and what its clock showed then. */
   readonly age_ms: number
@@ -70,8 +70,8 @@ export function latest(timeline: Timeline): Announcement {
 }
 
 /**
- * From when the next schedule holds. The end of a line that stands moves nobody, so it holds at once: isolates learn of it one after
- * the other, within USABLE_MS.
+ * Returns the time from which the next schedule takes effect. The end of a line that does not move changes nobody's
+ * turn, so it takes effect at once: isolates learn of it one after the other, within USABLE_MS.
  */
 export function nextFromMs({ from_ms, schedule }: Announcement, phase: Phase, nowMs: number): number {
   const isStanding = isDrawn(schedule) && schedule.rate_per_second === 0

@@ -22,7 +22,9 @@ async function change(sale: TestSale, state: Parameters<TestSale['publish']>[0])
   return sale.push()
 }
 
-/** The same; returns the schedule that the waiting room announces for it: on a busy machine not at its first refresh. */
+/**
+ * The same; returns the schedule that the waiting room announces for it: on a busy machine not at its first refresh.
+ */
 async function announced(sale: TestSale, state: Parameters<TestSale['publish']>[0]) {
   await sale.publish(state)
   for (;;) {
@@ -53,7 +55,7 @@ async function expectToStandAt(position: number, sale: TestSale) {
 it.concurrent('stands still when the origin is gone, keeps every place, and resumes without a jump', async () => {
   const { sale, serving, last, number } = await movingSale()
   const { version } = await announced(sale, { status: 0 })
-  // Not only where this isolate has not heard of it for a while.
+  // The pause is published, and not only a local result of an old copy.
   await sale.until((schedule) => schedule.phase === 'paused' && schedule.version > version)
   const stoodAt = await serving()
   expect(await sale.statusOf(last)).toMatchObject({ status: 'paused', position_in_queue: number - stoodAt })
@@ -237,7 +239,7 @@ it('makes no refresh for requests that waited for the origin', async () => {
   const forms = Promise.all(Array.from({ length: 40 }, form)).finally(() => {
     isUnderWay = false
   })
-  // Other requests keep the copy fresh meanwhile.
+  // The other requests keep the copy fresh meanwhile.
   for (; isUnderWay; await scheduler.wait(30)) await sale.schedule()
   await forms
   expect(looks).toBeLessThan(10)

@@ -1,10 +1,12 @@
 /**
- * The waiting room: one object per line of a sale, its coordinator. It leases ticket numbers, makes the draw, refreshes the sale's
- * state from the origin and publishes the admission schedule. Ticket shards call it a few times a second, whatever the crowd.
+ * The waiting room: one object per line of a sale, its coordinator. It leases ticket numbers, makes the draw,
+ * refreshes the sale's state from the origin and publishes the admission schedule. Ticket shards call it a few times
+ * a second, whatever the crowd.
  *
- * Two instances of one object can exist for a moment, one of them a ghost that only has its memory. So whatever must not
- * happen twice is written to storage before it leaves: the platform holds every response until the write is confirmed, and
- * refuses a ghost's write. A ghost cannot serve an old snapshot for long either, since each refresh is written.
+ * Two instances of one object can exist for a moment, one of them a ghost that only has its memory. So whatever must
+ * not happen twice is written to storage before it leaves: the platform holds every response until the write is
+ * confirmed, and refuses a ghost's write. A ghost cannot serve an old snapshot for long either, since each refresh is
+ * written.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
@@ -54,8 +56,8 @@ const CALL_EVERY_MS = 100
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
 /**
- * When a sale's cached responses are purged: once the change is known in every isolate (USABLE_MS), and again when one that heard of it late
- * can no longer have responded by what was before.
+ * When a sale's cached responses are purged: once the change is known in every isolate (USABLE_MS), and again when
+ * one that heard of it late can no longer have responded by what was before.
  */
 const PURGE_AFTER_MS = 500
 const PURGE_AGAIN_MS = 15_000
@@ -111,7 +113,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     if (counted) this.#counts.add(counted.unsent)
   }
 
-  /** The sale's snapshot; with `wait_ms`, once it is newer than `newer_than`: so the end of a final phase is known at once. */
+  /**
+   * The sale's snapshot; with `wait_ms`, once it is newer than `newer_than`: so the end of a final phase is known at
+   * once.
+   */
   async poll(request: SnapshotRequest): Promise<SnapshotResponse> {
     if (request.counts) {
       this.#counts.add(request.counts)
@@ -261,7 +266,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return `?${query}`
   }
 
-  /** The announced public beacon, between the end of the pre-queue and the draw. The opening fixes its round, so that nobody can choose one. */
+  /**
+   * The announced public beacon, between the end of the pre-queue and the draw. The opening fixes its round, so that
+   * nobody can choose one.
+   */
   async #beaconIfDue(): Promise<string | null> {
     const sale = this.#sale
     if (!this.#config.beaconUrl || !sale?.closed || sale.beacon) return null
@@ -308,7 +316,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   #storeCountsSoon() {
     this.#storingCounts ??= setTimeout(async () => {
       this.#storingCounts = null
-      // Nothing is stored of an unknown sale.
+      // The counts of an unknown sale are not stored.
       if (!this.#sale) return
       this.#store(this.#sale)
       this.#storeCounts()
@@ -363,8 +371,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   async #setAlarm(sale: SaleRecord, nowMs: number) {
     const { phase } = latest(sale.timeline).schedule
-    // In a final phase only the isolates that serve it need to learn of a restock or a later end. They wait for an update,
-    // and the state is refreshed for as long as one of them does, and until the origin has all counts.
+    // In a final phase only the isolates that serve it need to learn of a restock or a later end. They wait for an
+    // update, and the state is refreshed for as long as one of them does, and until the origin has all counts.
     if (isFinal(phase) && this.#waiting.size === 0 && this.#counts.isEmpty()) return
     const opensInMs = sale.opensAtMs - nowMs
     const isSoon = sale.closed !== null || opensInMs <= WARM_MS
@@ -378,8 +386,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 
   /**
-   * Starts the ticket shards before the opening, so that no visitor waits for one to start: a part of them with each alarm, since
-   * the next refresh waits for this one.
+   * Starts the ticket shards before the opening, so that no visitor waits for one to start: a part of them with each
+   * alarm, since the next refresh waits for this one.
    */
   async #warmShards(record: SaleRecord) {
     const { closed, opensAtMs } = record

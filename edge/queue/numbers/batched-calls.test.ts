@@ -1,4 +1,7 @@
-/** Visitors who join, or whose turn comes, at the same moment share calls to their shard, and each gets an answer of their own. */
+/**
+ * Visitors who join, or whose turn comes, at the same moment share calls to their shard, and each gets an answer of
+ * their own.
+ */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { placeOf } from '../../../shared/schedule.ts'
 import { stopClock } from '../../testing/clocks.ts'
@@ -23,7 +26,10 @@ async function crowdJoins(sale: TestSale, env = edgeEnv): Promise<number[]> {
   return joined.map(({ number }) => number)
 }
 
-/** Has the whole crowd come while one batch gathers, however slow the machine is, up to a call of the function returned. */
+/**
+ * Has the whole crowd come while one batch gathers, however slow the machine is, up to a call of the function
+ * returned.
+ */
 function gatherAll(): () => void {
   stopClock()
   const wait = scheduler.wait.bind(scheduler)

@@ -1,11 +1,12 @@
 /**
- * Calls to the ticket shards that travel together: the joins of known visitors, and what is asked about places whose turn has
- * come. Those of this isolate that come within a millisecond are one call: a call costs as much for one visitor as for fifty,
- * and more than all else about a join.
+ * Calls to the ticket shards that travel together: the joins of known visitors, and what is asked about places whose
+ * turn has come. Those of this isolate that come within a millisecond are one call: a call costs as much for one
+ * visitor as for fifty, and more than all else about a join.
  *
- * No I/O is shared between requests. The request that begins a batch makes the call, also when its own visitor goes away;
- * each of the others awaits a promise of its own. The caller resolves it with plain data, and the runtime resumes each
- * request in its own context (flag `handle_cross_request_promise_resolution`, the default since 2024-10-14).
+ * No I/O is shared between requests. The request that begins a batch makes the call, also when its own visitor goes
+ * away; each of the others awaits a promise of its own. The caller resolves it with plain data, and the runtime
+ * resumes each request in its own context (flag `handle_cross_request_promise_resolution`, the default since
+ * 2024-10-14).
  */
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { isAhead } from '../../waiting.ts'
@@ -15,9 +16,9 @@ import { objectOf, type QueueContext, type ShardCalls, withRetries } from '../rp
 const GATHER_MS = 1
 /** After so long nobody joins a batch any more: the request that should have sent it may be gone. */
 const STUCK_MS = 50
-/** Most requests in one call. */
+/** The limit of requests in one call. */
 const MAX_BATCH = 500
-/** Most shards in memory; one that is forgotten only begins a new batch. */
+/** The limit of shards in memory. A shard that is dropped simply begins a new batch. */
 const MAX_SHARDS = 4_000
 
 interface Waiting<Request, Response> {

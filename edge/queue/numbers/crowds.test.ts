@@ -7,7 +7,10 @@ import { ISOLATE_LEASE_MS } from './lease.ts'
 
 const CROWD = 40
 
-/** Whoever takes the lease can hand it out; whoever only looks for it, a turn of the event loop later, finds that it has ended. */
+/**
+ * The caller that takes a lease can still use it. A caller that looks for it one turn of the event loop later finds
+ * it ended.
+ */
 async function endBlock() {
   for (let microtasks = 0; microtasks < 100; microtasks++) await null
   vi.setSystemTime(Date.now() + ISOLATE_LEASE_MS)

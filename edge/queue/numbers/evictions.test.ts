@@ -1,4 +1,7 @@
-/** Numbers when the platform evicts the objects in mid-crowd: unique, never moved back, and in order within a lease's life. */
+/**
+ * Numbers when the platform evicts the objects in mid-crowd: unique, never moved back, and in order within a lease's
+ * life.
+ */
 import { abortAllDurableObjects } from 'cloudflare:test'
 import { expect, it, vi } from 'vitest'
 import { WITHIN_MS } from '../../testing/clocks.ts'

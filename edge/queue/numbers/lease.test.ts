@@ -12,7 +12,7 @@ it('hands out no number twice, whatever unused ranges come back, in whatever ord
     which: fc.nat(20),
     count: fc.integer({ min: 1, max: 12 }),
   })
-  // Without `size`, an array has at most ten items, whatever its `maxLength`.
+  // `size` is required: without it an array has at most ten items, whatever its `maxLength`.
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const grants = new Grants()
@@ -110,7 +110,7 @@ it('asks for those who wait, and in a crowd whose leases are long on their way f
     return demand
   }
   const [few, many, tripMs] = [after(10), after(2), ISOLATE_LEASE_MS + 1]
-  // As many as come while it lives, less what chance may bring.
+  // The lease holds the expected joins of its lifetime, less a margin for chance.
   const inLife = expect.closeTo(ISOLATE_LEASE_MS / 2 - 6, -0.5)
   expect(many.lease(3, ISOLATE_LEASE_MS, 1_000)).toEqual({ for_ms: ISOLATE_LEASE_MS, count: inLife })
   expect(many.lease(200, ISOLATE_LEASE_MS, 1_000)).toEqual({ for_ms: ISOLATE_LEASE_MS, count: 200 })

@@ -1,23 +1,31 @@
 /**
- * Blocks of ticket numbers on lease. The coordinator leases to the ticket shards, and a shard subleases to the Worker's
- * isolates; each hands numbers out from memory. What is left of a lease when it ends goes back, or is a gap in the queue.
+ * Blocks of ticket numbers on lease. The coordinator leases to the ticket shards, and a shard subleases to the
+ * Worker's isolates; each hands numbers out from memory. What is left of a lease when it ends goes back, or is a gap
+ * in the queue.
  *
- * No clock is compared with another machine's: a lease states how long it lasts, and its holder counts from the moment of
- * the request wherever being late would matter. So a lease taken before the opening ends before the opening.
+ * No clock is compared with another machine's: a lease states how long it lasts, and its holder counts from the
+ * moment of the request wherever being late would matter. So a lease taken before the opening ends before the
+ * opening.
  */
 
-/** How long a ticket shard's lease lives, and with one round trip how far two visitors can be out of their order of arrival .. */
+/**
+ * The life of a ticket shard's lease. With one round trip, it bounds how far two visitors can be out of their order
+ * of arrival.
+ */
 export const LEASE_MS = 250
-/** .. but where shards lease from hubs (tree.ts) it is a hub's, which leases on in the first LEASE_MS. */
+/**
+ * The life of a hub's lease, and the same bound where shards lease from hubs (tree.ts). A hub leases on in the first
+ * LEASE_MS.
+ */
 export const HUB_LEASE_MS = 2 * LEASE_MS
 /**
- * How long an isolate may hold the numbers of a sublease, except in a crowd (IsolateDemand): it requests few and often, since
- * what it does not use lies among the numbers of others and cannot come back.
+ * How long an isolate may hold the numbers of a sublease, except in a crowd (IsolateDemand): it requests few and
+ * often, since what it does not use lies among the numbers of others and cannot come back.
  */
 export const ISOLATE_LEASE_MS = 80
 /** How long after its grant a number of the pre-queue may still be handed out: the lease's life, and the way there. */
 export const LAPSE_MS = LEASE_MS + 200
-/** Most numbers in one lease: a quarter of a second at 200,000 joins per second. */
+/** The limit of numbers in one lease: a quarter of a second at 200,000 joins per second. */
 export const MAX_LEASE = 50_000
 
 /** The unused end of a lease: `count` numbers from `first` on, up to the lease's last. */
@@ -39,7 +47,7 @@ export interface Lease {
   readonly lapses_in_ms: number | null
 }
 
-/** Most grants remembered, so that their unused ranges can come back. */
+/** The limit of remembered grants, whose unused ranges can be returned. */
 const MAX_GRANTS = 1_000
 
 /**
@@ -113,8 +121,9 @@ export class Block {
   }
 
   /**
-   * Leases on up to `count` numbers for `forMs`. Where this block itself lives shorter, as much fewer: the holder could not use
-   * the others. Null when none are left, and after LEASE_MS: what a hub leases on lives as long as any shard's lease.
+   * Leases on up to `count` numbers for `forMs`. Where this block itself lives shorter, as much fewer: the holder
+   * could not use the others. Null when none are left, and after LEASE_MS: what a hub leases on lives as long as any
+   * shard's lease.
    */
   sublease(count: number, forMs: number, nowMs: number): Lease | null {
     if (nowMs - this.#beginsAtMs >= LEASE_MS) return null
@@ -152,9 +161,9 @@ export class Demand {
   }
 
   /**
-   * Numbers to request, if callers do not wait for more: what is expected less what it may vary by (a standard deviation).
-   * One more request now and then costs less than numbers that nobody gets. When a crowd comes at once, half of it is trusted
-   * at once, less what chance alone may bring.
+   * Numbers to request, if callers do not wait for more: what is expected less what it may vary by (a standard
+   * deviation). One more request now and then costs less than numbers that nobody gets. When a crowd comes at once,
+   * half of it is trusted at once, less what chance alone may bring.
    */
   forecast(nowMs: number): number {
     const [lately, justNow] = [this.#lately.at(nowMs), this.#justNow.at(nowMs)]
@@ -163,7 +172,9 @@ export class Demand {
   }
 }
 
-/** So many who come while a long lease lives are a crowd, and how many they are can be foretold: few of its numbers become gaps. */
+/**
+ * With this many joins in the life of a long lease, their number can be forecast, so that few numbers become gaps.
+ */
 const CROWD = 50
 
 /** What an isolate requests next. */
@@ -177,8 +188,9 @@ export class IsolateDemand {
   }
 
   /**
-   * The next lease, with so many people waiting. Where leases of a crowd are on their way for longer than they live, as on a busy
-   * machine, everybody would wait for one: then it lives for as long as the shard's own, and is for those who come next as well.
+   * The next lease, with so many people waiting. Where leases of a crowd are on their way for longer than they live,
+   * as on a busy machine, everybody would wait for one: then it lives for as long as the shard's own, and is for
+   * those who come next as well.
    */
   lease(waiting: number, tripMs: number, nowMs: number): { count: number; for_ms: number } {
     const coming = this.#long.forecast(nowMs)

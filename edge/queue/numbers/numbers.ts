@@ -1,6 +1,7 @@
 /**
- * Ticket numbers for those who join. A known visitor's ticket shard looks the number up or records a new one. For unknown
- * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
+ * Ticket numbers for those who join. A known visitor's ticket shard looks the number up or records a new one. For
+ * unknown visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls
+ * a second.
  */
 import { queueName } from '../../../shared/api/access.ts'
 import { hashOf } from '../../../shared/lib/hash.ts'
@@ -20,7 +21,7 @@ import { BatchedCalls } from './batched-calls.ts'
 import { Block, IsolateDemand } from './lease.ts'
 import { shardName } from './tree.ts'
 
-/** Most queues with a block in hand; beyond it the block used longest ago becomes a gap. */
+/** The limit of queues with a block in memory. Beyond it, the block that was used longest ago becomes a gap. */
 const MAX_BLOCKS = 1_000
 /** Longest wait for a number before the visitor is asked to try again. */
 const GIVE_UP_MS = 3_000
@@ -30,9 +31,11 @@ const LEASING_MS = 1_000
 const FAILED_MS = 250
 /** Longest wait for a shard that is asked about a place. */
 const ASK_MS = 1_000
-/** A place that was not given up counts as kept for so long: a token may claim its turn as often as its holder calls. */
+/**
+ * A place that was not given up counts as kept for so long: a token may claim its turn as often as its holder calls.
+ */
 const KEPT_MS = 5_000
-/** Most places remembered as kept. */
+/** The limit of places remembered as kept. */
 const MAX_KEPT = 10_000
 
 /** A number in the queue of `now`; `first` is false if the visitor had it before. */
@@ -41,7 +44,9 @@ export interface Taken {
   readonly number: number
   readonly first: boolean
 }
-/** Why nobody gets a number: nobody can join now, the queue's objects did not respond, or the payment was used before. */
+/**
+ * Why nobody gets a number: nobody can join now, the queue's objects did not respond, or the payment was used before.
+ */
 export type NotTaken = 'closed' | 'unreachable' | 'paid-already'
 
 /** A visitor who may have joined before. */
@@ -53,8 +58,9 @@ interface KnownVisitor {
 }
 
 /**
- * The number of a known visitor, new or not, in the line that they chose first; whoever lost their token finds their old
- * number, and a new one replaces it where its turn has passed. A visitor who is not known (null) gets a new number.
+ * The number of a known visitor, new or not, in the line that they chose first; whoever lost their token finds their
+ * old number, and a new one replaces it where its turn has passed. A visitor who is not known (null) gets a new
+ * number.
  */
 export async function takeNumber(
   now: SaleNow,
@@ -97,8 +103,8 @@ const keptUntilMs = new RecentMap<string, number>(MAX_KEPT)
 const placeKey = ({ queue }: SaleNow, number: number) => `${queue} ${number}`
 
 /**
- * True for a place that was given up, whose token is still good. Asked where a turn is claimed, which a crowd does no faster
- * than the queue moves. A shard that does not respond holds nobody up.
+ * True for a place that was given up, whose token is still good. Asked where a turn is claimed, which a crowd does no
+ * faster than the queue moves. A shard that does not respond holds nobody up.
  */
 export async function hasLeft(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<boolean> {
   const key = placeKey(now, number)
@@ -109,7 +115,8 @@ export async function hasLeft(now: SaleNow, visitor: string, number: number, con
   return left
 }
 
-// -- Known visitors ----------------------------------------------------------------------------------------------------
+// -- Known visitors
+// ----------------------------------------------------------------------------------------------------
 
 const joins = new BatchedCalls<JoinRequest, JoinResponse>(RESPONSE_MS, (shard, requests) => shard.joinAll(requests))
 
@@ -120,9 +127,9 @@ async function recordedNumber(now: SaleNow, request: JoinRequest, context: Queue
 }
 
 /**
- * Which line of a sale a known visitor is in: the one they chose first, on whatever device, so that nobody has a place in two.
- * Recorded as a number is, in shards of a queue that gives none out. `leaves`: the line whose turn they have missed. Null
- * where the shard does not respond.
+ * Which line of a sale a known visitor is in: the one they chose first, on whatever device, so that nobody has a
+ * place in two. Recorded as a number is, in shards of a queue that gives none out. `leaves`: the line whose turn they
+ * have missed. Null where the shard does not respond.
  */
 async function chosenLine(
   { sale, line: wanted, policy: { lines }, ticketShards }: SaleNow,
@@ -151,7 +158,8 @@ const shardFor = (visitor: string, shards: number) => hashOf(visitor) % shards
 const shardOfVisitor = ({ queue, visitor }: JoinRequest, shards: number) =>
   shardName(queue, shardFor(visitor, shards), shards)
 
-// -- Unknown visitors --------------------------------------------------------------------------------------------------
+// -- Unknown visitors
+// --------------------------------------------------------------------------------------------------
 
 /** What this isolate has on lease of one queue, and who waits for it. */
 interface Counter {
@@ -204,7 +212,8 @@ async function leaseForAll(counter: Counter, { queue, ticketShards }: SaleNow, {
     const wanted = demand.lease(waiting.size, counter.tripMs, nowMs)
     const leased = await withRetries(() => shard.take({ queue, ...wanted }), untilMs - nowMs)
     if (!leased) {
-      // Another shard may be well; but one in trouble must not meet a crowd.
+      // Another shard may be healthy. The pause comes first because a shard in trouble must not get all the calls at
+      // once.
       counter.shard = anyOf(ticketShards)
       await scheduler.wait(FAILED_MS * (1 - Math.random() / 2))
       continue

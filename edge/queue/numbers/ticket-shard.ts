@@ -1,11 +1,12 @@
 /**
- * A ticket shard: gives ticket numbers to its share of the visitors, from blocks that the waiting room leases to it, and
- * hands on the waiting room's snapshots, so that the crowd never meets the waiting room. Where a sale has many shards, some
- * objects of this class are hubs and mirrors between them and the waiting room (tree.ts).
+ * A ticket shard: gives ticket numbers to its share of the visitors, from blocks that the waiting room leases to it,
+ * and hands on the waiting room's snapshots, so that the crowd never meets the waiting room. Where a sale has many
+ * shards, some objects of this class are hubs and mirrors between them and the waiting room (tree.ts).
  *
- * Known visitors are stored before they get a response: a visitor who joins twice has the same number. They join in batches,
- * since a write costs five times as much as all else about a join, and as much for one as for fifty. A number is unique
- * without being stored: its block was leased to this instance alone, and a new instance starts with a new block.
+ * Known visitors are stored before they get a response: a visitor who joins twice has the same number. They join in
+ * batches, since a write costs five times as much as all else about a join, and as much for one as for fifty. A
+ * number is unique without being stored: its block was leased to this instance alone, and a new instance starts with
+ * a new block.
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../../shared/api/access.ts'
@@ -36,7 +37,7 @@ const MAX_LEASES_PER_CALL = 5
 const MAX_COMING = 10_000
 /** How long a used payment is stored that may still be good somewhere: a minute for clocks that differ. */
 const SPENT_MS = (PAYMENT_TTL_SECONDS + 60) * 1000
-/** Most used payments stored, besides each visitor's last; a further payment then gets "try again". */
+/** The limit of stored used payments, besides the latest of each visitor. A further payment gets "try again". */
 export const MAX_SPENT = 100_000
 /** Counts that nobody's request takes along are sent after so long. */
 const SEND_COUNTS_MS = 500
@@ -62,7 +63,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #leasing: Promise<'leased' | 'closed'> | null = null
   /** Numbers that callers wait for at this moment. */
   #wanted = 0
-  /** Who joins in the next batch, that batch, and the end of the one before. */
+  /** The joins that gather for the next batch, that batch, and the end of the batch before. */
   #coming: JoinRequest[] = []
   #batch: Promise<Batch> | null = null
   #batchBefore: Promise<unknown> = Promise.resolve()
@@ -108,8 +109,8 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /**
-   * A visitor leaves; if they come back, they join at the end. Their token outlives their place, so the place is written
-   * down: at most one row for each number of this shard's visitors.
+   * A visitor leaves; if they come back, they join at the end. Their token outlives their place, so the place is
+   * written down: at most one row for each number of this shard's visitors.
    */
   async leave({ visitor, number }: LeaveRequest): Promise<void> {
     if (number !== undefined) this.#createTables()
@@ -130,7 +131,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     return this.#sublease(request, Math.min(LEASE_MS, request.for_ms ?? ISOLATE_LEASE_MS))
   }
 
-  /** As a hub: subleases to a ticket shard. */
+  /** Subleases numbers to a ticket shard; called on a shard that serves as a hub. */
   lease(request: LeaseRequest): Promise<LeaseResponse> {
     return this.#sublease(request, LEASE_MS)
   }
@@ -159,7 +160,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const ageMs = this.#snapshot ? Date.now() - this.#snapshot.requestedAtMs : Number.POSITIVE_INFINITY
     if (ageMs > MIRROR_MS || ageMs < 0) await this.#refresh(request.queue)
     if (!this.#snapshot) return { known: false, reason: 'unavailable' }
-    // Once there is a response, without which the caller sends them again.
+    // Counts are added only if there is a response. Otherwise the caller sends them again.
     if (request.counts) this.#count(request.counts, request.queue)
     const { response, requestedAtMs } = this.#snapshot
     if (!response.known) return response
@@ -169,7 +170,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     return { known: true, snapshot: { ...snapshot, ...(isKnown ? {} : { policy }), age_ms } }
   }
 
-  /** Without another request they are sent by themselves. */
+  /** Sends the counts after a delay if no other request takes them along. */
   #count(counts: JoinCounts, queue: string): void {
     this.#counts.add(counts)
     this.#sendingCounts ??= setTimeout(() => {
@@ -180,7 +181,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   async #sendCounts(queue: string): Promise<void> {
     await this.#refresh(queue).catch(() => {})
-    // Of a failure the next attempt is made as late as the first.
+    // After a failure the counts wait for the same delay again.
     const left = this.#counts.drain()
     if (left) this.#count(left, queue)
   }
@@ -307,7 +308,8 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   async #leaseOnce(queue: string): Promise<'leased' | 'closed'> {
-    // Not all callers of this event have come in when the first of them finds the block used up.
+    // One turn of the event loop lets the other callers of this event arrive before the size of the lease is
+    // computed.
     await Promise.resolve()
     const requestedAtMs = Date.now()
     const count = Math.min(MAX_LEASE, Math.max(this.#wanted, this.#demand.forecast(requestedAtMs)))

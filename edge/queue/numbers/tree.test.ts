@@ -1,4 +1,7 @@
-/** Sixty ticket shards, of two hubs and more, in one workerd: what the waiting room hears of them, and that their numbers are unique. */
+/**
+ * Sixty ticket shards, of two hubs and more, in one workerd: what the waiting room hears of them, and that their
+ * numbers are unique.
+ */
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { knownCookie, TestSale } from '../../testing/visitors.ts'
 import type { LeaseRequest, SnapshotRequest } from '../rpc.ts'
@@ -24,7 +27,7 @@ it('calls the waiting room as often as there are hubs and mirrors, however many 
   const shards = 60
   const sale = await new TestSale().publish({ ticket_shards: shards })
   await sale.until((schedule) => schedule.phase === 'open')
-  // Only methods of the class can be called from outside an object.
+  // Another object can be called only through methods of its class, so the spies are on the prototype.
   const [lease, poll] = [vi.spyOn(WaitingRoom.prototype, 'lease'), vi.spyOn(WaitingRoom.prototype, 'poll')]
   onTestFinished(() => void vi.restoreAllMocks())
   const ofSale = <Request extends { queue: string }>({ mock }: { mock: { calls: Request[][] } }) =>

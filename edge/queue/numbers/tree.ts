@@ -1,21 +1,21 @@
 /**
- * Which object calls which. Few ticket shards call the waiting room themselves. More of them would be too many calls for one
- * object: they lease through hubs, each for some shards, and isolates read snapshots from mirrors:
+ * Which object calls which. Few ticket shards call the waiting room themselves. More of them would be too many calls
+ * for one object: they lease through hubs, each for some shards, and isolates read snapshots from mirrors:
  *
  *     a few shards                many shards
  *     waiting room                waiting room
  *       └─ shard ◀ isolate          ├─ hub ◀ shards ◀ isolate (numbers)
  *                                   └─ mirror ◀ isolate (snapshots)
  *
- * Hubs and mirrors are ticket shards without visitors of their own. A name is the path to its object, so that each knows whom
- * to call: `spring-drop`, `spring-drop/3`, `spring-drop/hub-1/53`. With a block of a hub all its shards' leases end, so the
- * order of arrival keeps within the same bound (lease.ts).
+ * Hubs and mirrors are ticket shards without visitors of their own. A name is the path to its object, so that each
+ * knows whom to call: `spring-drop`, `spring-drop/3`, `spring-drop/hub-1/53`. With a block of a hub all its shards'
+ * leases end, so the order of arrival keeps within the same bound (lease.ts).
  *
  * The numbers below keep each object under 60 % of what it can serve, at 2 and 20 million visitors (`npm run model`).
  */
 import { HUB_LEASE_MS, LEASE_MS } from './lease.ts'
 
-/** Most shards that call the waiting room themselves. */
+/** Up to this number of shards call the waiting room directly. */
 const DIRECT_SHARDS = 24
 const SHARDS_PER_HUB = 50
 const MIRRORS = 20
@@ -25,7 +25,7 @@ export const hubsOf = (shards: number) => (shards > DIRECT_SHARDS ? Math.ceil(sh
 /** How far two visitors can be out of their order of arrival, beside a round trip: the life of a block of numbers. */
 export const orderBoundMs = (shards: number) => (hubsOf(shards) > 0 ? HUB_LEASE_MS : LEASE_MS)
 
-/** Those that isolates read snapshots from. */
+/** The number of shards that isolates read snapshots from. */
 export const mirrorsOf = (shards: number) => (shards > DIRECT_SHARDS ? MIRRORS : shards)
 
 export function shardName(queue: string, index: number, shards: number): string {

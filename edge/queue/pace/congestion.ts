@@ -1,7 +1,8 @@
 /**
- * Admission as congestion control: which share of the configured rate the line calls. While answers are quick it is all of it. When
- * they are not it falls at once, to less than what has arrived lately and further until they are quick again; then it
- * doubles each second up to what went well before, and from there rises gently, the less the nearer answers are to slow.
+ * Admission as congestion control: which share of the configured rate the line calls. While answers are quick it is
+ * all of it. When they are not it falls at once, to less than what has arrived lately and further until they are
+ * quick again; then it doubles each second up to what went well before, and from there rises gently, the less the
+ * nearer answers are to slow.
  */
 
 import type { Trip } from '../room-clock.ts'
@@ -14,7 +15,10 @@ export interface Pace {
   readonly proven: number
   /** How long answers have been quick. */
   readonly quick_seconds: number
-  /** What answers take although few are called, above the target or 0; how slow they are, and for how long they have been as slow. */
+  /**
+   * What answers take although few are called, above the target or 0; how slow they are, and for how long they have
+   * been as slow.
+   */
   readonly base_ms?: number
   readonly steady_ms?: number
   readonly steady_seconds?: number
@@ -32,31 +36,59 @@ export interface Signs {
   readonly arriving: number
 }
 
-/** An opening begins with at most so many people a second, since nobody knows yet how quick the answers will be .. */
+/**
+ * The highest rate in people per second at the start of a sale, because nobody knows yet how quick the answers will
+ * be.
+ */
 const OPENING_RATE = 100
-/** .. and doubles each second up to so many times as many as arrive: what they do next is still to come .. */
+/**
+ * After the start the rate doubles each second, up to this multiple of the arrival rate, because recent arrivals have
+ * yet to cause most of their calls.
+ */
 const AHEAD_OF_ARRIVALS = 2
-/** .. as long as answers take half of this part of the target, the less the longer they take, and no longer when they take all of it. */
+/**
+ * At the start the rate doubles fully while answers take at most half of this part of the target. Slower answers
+ * double it less, and not at all from the whole part on.
+ */
 const QUICK_AT_OPENING = 1 / 4
-/** So it is on the way back to what is proven, with this part of the target. */
+/** The same part of the target after a slowdown, while the rate returns to the proven one. */
 const QUICK_AGAIN = 1 / 2
-/** The least: this share of the rate, and one person a second. */
+/** The lowest throttle is this share of the rate, or one person per second if that is more. */
 const MIN_THROTTLE = 1 / 64
-/** Of what arrived while answers became slow so much went well, and of what was called so much is called still, at most .. */
+/**
+ * When answers become slow, 90 % of the recent arrival rate counts as proven, and the throttle falls to at most 90 %
+ * of its value.
+ */
 const PROVEN = 0.9
-/** .. but no less than this share of what was called: people may only be late .. */
+/**
+ * The proven rate is at least this share of the throttle, because few arrivals may only mean that people are late.
+ */
 const PROVEN_MIN = 1 / 4
-/** .. and of that so much each second that they stay slow. */
+/** The proven rate shrinks by this factor each second while answers stay slow. */
 const PROVEN_KEPT = 0.97
-/** Those who wait for slow answers get them within about so many times the target, by calling so many fewer. */
+/**
+ * The rate falls so far that the callers in the backlog get their answers within about this many times the target.
+ */
 const DRAIN_TARGETS = 3
-/** Beyond what is proven it rises by this share a second, for each second that answers have been quick .. */
+/**
+ * Above the proven rate the throttle grows by this share per second, multiplied by the seconds for which answers have
+ * been quick.
+ */
 const RISE = 0.02
-/** .. and by no more than this where people arrive: it takes a while until all that they do is seen .. */
+/**
+ * The growth per second is at most this share while people arrive, because the load that they cause is seen with a
+ * delay.
+ */
 const MAX_RISE = 0.07
-/** .. the less the nearer answers are to slow, but at least this part of it: they may be no quicker for other reasons. */
+/**
+ * The growth shrinks as answers approach the target, but at least this part of it remains, because answers may be
+ * slow for other reasons.
+ */
 const MIN_HEADROOM = 1 / 4
-/** Answers that stay slow by the same, within this part of the target, for so long are not slow by the crowd: calling fewer would have helped. */
+/**
+ * Answers that stay slow by the same, within this part of the target, for so long are not slow by the crowd: calling
+ * fewer would have helped.
+ */
 const STEADY_PART = 0.3
 const STEADY_SECONDS = 5
 /** A refresh that is late is no more than one sign. */
@@ -73,8 +105,9 @@ export const openingPace = (rate: number): Pace => ({
 const isUnknown = ({ proven }: Pace) => proven === 1
 
 /**
- * The pace after these signs. A delay that calling fewer does not cure, such as that of a store further away, is no congestion: it costs
- * what it costs, so that as many people are inside as with answers at the target, and only what comes on top of it counts.
+ * The pace after these signs. A delay that calling fewer does not cure, such as that of a store further away, is no
+ * congestion: it costs what it costs, so that as many people are inside as with answers at the target, and only what
+ * comes on top of it counts.
  */
 export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
   // The other lines have its share: it calls nobody, and learns nothing.
@@ -131,7 +164,10 @@ function provenAfter(pace: Pace, { arriving, rate }: Signs, seconds: number): nu
   return PROVEN * Math.min(throttle, Math.max(throttle * PROVEN_MIN, arriving / rate))
 }
 
-/** How long state requests of the coordinator took, in milliseconds: the last, the one before it, and the least of all. */
+/**
+ * How long state requests of the coordinator took, in milliseconds: the last, the one before it, and the least of
+ * all.
+ */
 export interface StateTimes {
   readonly lastMs: number
   readonly beforeMs: number
@@ -145,24 +181,35 @@ export function timesAfter({ lastMs, leastMs }: StateTimes, { sentMs, heardMs }:
 }
 
 /**
- * How long buyers wait for answers that take the origin `answersMs`: it sees neither who waits before it nor who waits for what it has answered. A
- * state request sees the second, and the first takes as long. One slow request is no congestion, but the line becomes no quicker for it.
+ * How long buyers wait for answers that take the origin `answersMs`: it sees neither who waits before it nor who
+ * waits for what it has answered. A state request sees the second, and the first takes as long. One slow request is
+ * no congestion, but the line becomes no quicker for it.
  */
 export function withTheWay(answersMs: number, { lastMs, beforeMs, leastMs }: StateTimes, targetMs: number): number {
   const seen = (tookMs: number) => answersMs + leastMs + 2 * (tookMs - leastMs)
   return Math.max(seen(Math.min(lastMs, beforeMs)), Math.min(targetMs, seen(lastMs)))
 }
 
-/** How much of the usual lateness the latest one becomes each second: a crowd of other habits is no congestion for long. */
+/**
+ * How much of the usual lateness the latest one becomes each second: a crowd of other habits is no congestion for
+ * long.
+ */
 const USUAL_SHARE_PER_SECOND = 0.02
-/** The quickest of many come after different times, the more so the more people differ: by this share of what the median is later. */
+/**
+ * Even the quickest visitors come at different times, and more so if visitors differ more. This share of the median's
+ * delay is taken off the lateness.
+ */
 const SPREAD_SHARE = 3 / 4
-/** So many of the quickest do not count: a few who come at once for a while, and then no more, would make all others late. */
+/**
+ * The quickest tenth of the visitors is ignored: a few who come at once for a while, and then stop, would make all
+ * others look late.
+ */
 const TOO_QUICK_SHARE = 1 / 10
 
 /**
- * How much later than usual people come, of whom `usualMs` is known: congestion delays all alike, so only the quickest tell;
- * the others may be slow by themselves. A tenth of liars moves neither figure beyond those of the others. Returns the usual lateness after this refresh too.
+ * How much later than usual people come, of whom `usualMs` is known: congestion delays all alike, so only the
+ * quickest tell; the others may be slow by themselves. A tenth of liars moves neither figure beyond those of the
+ * others. Returns the usual lateness after this refresh too.
  */
 export function lateness(latenessMs: readonly number[], usualMs: number | undefined, elapsedSeconds: number) {
   const sorted = [...latenessMs].sort((a, b) => a - b)

@@ -1,9 +1,9 @@
 /**
  * The controller: the next admission schedule, from the origin's state and the coordinator's memory. Pure functions.
  *
- * It steers by arrivals at the origin, not by numbers called: it makes up, within bounds, for numbers that nobody holds and
- * for people who do not turn up. It never moves the queue back, never lets it jump after a pause, and never calls more
- * people than may still find something.
+ * It steers by arrivals at the origin, not by numbers called: it makes up, within bounds, for numbers that nobody
+ * holds and for people who do not turn up. It never moves the queue back, never lets it jump after a pause, and never
+ * calls more people than may still find something.
  */
 import type { SaleState } from '../../../shared/api/internal.ts'
 import { nextReadMs, type Prospect } from '../../../shared/next-read.ts'
@@ -29,7 +29,7 @@ const LOOKAHEAD_SECONDS = 0.2
 
 interface Situation {
   readonly nowMs: number
-  /** From when the next schedule holds. */
+  /** The time from which the next schedule takes effect. */
   readonly fromMs: number
   /** The last schedule announced. */
   readonly previous: Schedule
@@ -131,8 +131,9 @@ function movingSchedule(situation: Situation, settings: Settings) {
         called + roomFor(called, state, memory, settings),
       )
     : previous.ceiling
-  // While the queue moves as before, its anchor stays, and so does every position's exact moment. Where a ceiling begins
-  // or ceases to hold it back, it gets a new anchor at its current point; otherwise it would slip back or leap ahead.
+  // While the queue moves as before, its anchor stays, and so does every position's exact moment. Where a ceiling
+  // begins or ceases to hold it back, it gets a new anchor at its current point; otherwise it would slip back or leap
+  // ahead.
   const wasHeld = reached >= previous.ceiling
   const isHeld = reached >= ceiling
   const goesOn = !isOpening && rate === previous.rate_per_second && wasHeld === isHeld
@@ -167,7 +168,9 @@ function roomFor(called: number, state: SaleState, memory: Memory, settings: Set
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }
 
-/** The same schedule later by `byMs`: a time that does not count, after which the queue continues from the same point. */
+/**
+ * The same schedule later by `byMs`: a time that does not count, after which the queue continues from the same point.
+ */
 export function shifted(schedule: Schedule, byMs: number): Schedule {
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + byMs }
 }

@@ -1,6 +1,6 @@
 /**
- * What the coordinator remembers of a sale from one state refresh to the next, and what follows from it: how many people
- * were called, how many of them turn up, and how fast the origin can take them. Pure functions.
+ * What the coordinator remembers of a sale from one state refresh to the next, and what follows from it: how many
+ * people were called, how many of them turn up, and how fast the origin can take them. Pure functions.
  */
 import type { SaleState } from '../../../shared/api/internal.ts'
 import { positionsOf } from '../../../shared/draw.ts'
@@ -12,33 +12,50 @@ import { lateness, openingPace, type Pace, paceAfter } from './congestion.ts'
 export interface Settings {
   /** How long a turn may be claimed. */
   readonly claimSeconds: number
-  /** Most people on their way in, or inside without a unit, for each unit available. */
+  /** The limit of people who are called or inside without a unit, for each available unit. */
   readonly admissionsPerUnit: number
   /** The queue runs at most so many times as fast as configured, to make up for no-shows. */
   readonly noShowBoost: number
-  /** Above it answers are slow, and so are arrivals that are later than usual by more. */
+  /**
+   * The target for answers. Answers above it are slow, and so are arrivals that are later than usual by more than it.
+   */
   readonly answerTargetMs: number
 }
 
-/** Without a response from the origin for so long, the queue stops. */
+/** The queue stops if the origin has not responded for this time. */
 export const UNREACHED_MS = 2_000
-/** Time between two refreshes counts for at most this: the rest is a clock's leap, or a night without visitors. */
+/**
+ * The limit of time that counts between two refreshes. A longer time is a jump of the clock, or a night without
+ * visitors.
+ */
 const MAX_ELAPSED_MS = 60_000
-/** A visitor who has not arrived this long after the call counts as a no-show until they do: people find their phones slowly .. */
+/**
+ * A visitor who has not arrived this long after the call counts as a no-show until they arrive. People need time to
+ * find their phones.
+ */
 const SETTLE_MS = 20_000
-/** .. where the way in is slow, all are late: then it is this many times the median lateness of the latest arrivals .. */
+/**
+ * If the way in is slow, everybody is late: then the wait is this many times the median lateness of the latest
+ * arrivals.
+ */
 const SETTLE_LATENESS = 2
-/** .. and at most half the claim time, which it also is until enough arrivals show how late people come. */
+/**
+ * The number of latest arrivals that show how late people come. With fewer than LATENESS_KNOWN_OF the wait is half
+ * the claim time, which is also its maximum.
+ */
 const LATENESS_OF = 40
 const LATENESS_KNOWN_OF = 5
-/** The share who turn up is measured over about so many people called .. */
+/** The number of called people over whom the show-up share is measured. */
 const WINDOW_CALLED = 1_000
-/** .. but over no shorter and no longer a time than this. */
+/** The bounds of the time over which the share is measured. */
 const WINDOW_MIN_MS = 15_000
 const WINDOW_MAX_MS = 60_000
-/** Before anything is known, the share is as if this many had been called and all had turned up .. */
+/** The initial share: it counts as if this many had been called and all had arrived. */
 const PRIOR_CALLED = 20
-/** .. but as if this many, where units wait for a buyer: a few who do not come are enough to call several for the next one. */
+/**
+ * The same while units wait for a buyer. It is smaller, so that a few no-shows are enough to call several people for
+ * the next unit.
+ */
 const PRIOR_FOR_UNITS = 2
 /** Above this share nothing is made up for: the estimate itself may be wrong by as much. */
 const NEARLY_ALL = 0.97
@@ -75,12 +92,17 @@ export interface Memory {
   readonly reached_at_ms: number
   /** How long the sale has been open: turns pass on this clock, which stops while the origin takes no orders. */
   readonly open_ms: number
-  /** Arrivals since the opening, and the origin's own counter as it last reported it: a restarted origin begins again. */
+  /**
+   * Arrivals since the opening, and the origin's own counter as it last reported it: a restarted origin begins again.
+   */
   readonly arrivals: number
   readonly arrivals_reported: number
   /** How long after their call the latest arrivals came, on the open clock. */
   readonly lateness_ms: readonly number[]
-  /** Whether the origin counted arrivals in its last response; until when, on the open clock, arrivals are unknown. */
+  /**
+   * True if the origin counted arrivals in its last response, and the time on the open clock until which arrivals are
+   * unknown.
+   */
   readonly counted: boolean
   readonly uncounted_until_ms: number
   /** Units held or sold then; while the origin does not count, the most there were. */
@@ -153,7 +175,7 @@ export function observe(memory: Memory, seen: Observation, settings: Settings): 
   const next = { ...counted, lateness_ms: latenessAfter(counted, seen) }
   return {
     ...next,
-    // Not later than now, also if the clock was put back since.
+    // The time is at most now, even if the clock was put back since.
     reached_at_ms: state ? nowMs : Math.min(memory.reached_at_ms, nowMs),
     ...paceOf(memory, next, seen, settings),
     boost: boostAfter(next, elapsedMs / 1000, settings),
@@ -169,7 +191,10 @@ export function ranMs(timeline: Timeline, fromMs: number, untilMs: number): numb
   }, 0)
 }
 
-/** Numbers from `first` on came back unused: the visitors who get them next have not been called, and have not missed a turn. */
+/**
+ * Numbers from `first` on came back unused: the visitors who get them next have not been called, and have not missed
+ * a turn.
+ */
 export function uncalled(memory: Memory, first: number): Memory {
   const samples = memory.samples.map((sample) => ({ ...sample, called: Math.min(sample.called, first - 1) }))
   return { ...memory, samples }
@@ -187,8 +212,8 @@ export function calledBy(schedule: Schedule, atMs: number, highestNumber: number
 }
 
 /**
- * The last sample before the claim window: those called by then may no longer claim their turn. Who was called between two samples, and when,
- * is not known, and no turn may pass too early.
+ * The last sample before the claim window: those called by then may no longer claim their turn. Who was called
+ * between two samples, and when, is not known, and no turn may pass too early.
  */
 const beforeClaimWindow = (memory: Memory, { claimSeconds }: Settings) =>
   sampleUntil(memory, memory.open_ms - claimSeconds * 1000)
@@ -204,9 +229,9 @@ const unitsTaken = (state: SaleState) => unitsOf(state, 'held') + unitsOf(state,
 // -- Arrivals ------------------------------------------------------------------------------------------------------
 
 /**
- * Arrivals since the last refresh. While the origin cannot count them, only those who took a unit are known; the count it
- * then catches up with is left out, since nobody knows when those people came. So a visitor who is not known to have arrived
- * stays on their way for the whole claim window, which calls too few people rather than too many.
+ * Arrivals since the last refresh. While the origin cannot count them, only those who took a unit are known; the
+ * count it then catches up with is left out, since nobody knows when those people came. So a visitor who is not known
+ * to have arrived stays on their way for the whole claim window, which calls too few people rather than too many.
  */
 function newArrivals(memory: Memory, state: SaleState): number {
   return state.counted && memory.counted
@@ -255,10 +280,11 @@ function settleMs({ lateness_ms }: Memory, { claimSeconds }: Settings): number {
 }
 
 /**
- * The share of those called who turn up: arrivals until now over numbers called until `settleMs` ago. While people are
- * merely slow this errs towards "everyone comes", which is the safe side. Almost surely no more than `sureShare` turn up.
- * `unitShare` is the share where units wait for a buyer: it is learned from few, and counts all who came since the first of those called,
- * so that a burst of calls before a pause is not taken for no-shows. Where the origin did not count all arrivals nothing is known: everyone comes.
+ * The share of those called who turn up: arrivals until now over numbers called until `settleMs` ago. While people
+ * are merely slow this errs towards "everyone comes", which is the safe side. Almost surely no more than `sureShare`
+ * turn up. `unitShare` is the share where units wait for a buyer: it is learned from few, and counts all who came
+ * since the first of those called, so that a burst of calls before a pause is not taken for no-shows. Where the
+ * origin did not count all arrivals nothing is known: everyone comes.
  */
 export function showRatio(memory: Memory, settings: Settings) {
   const settledMs = memory.open_ms - settleMs(memory, settings)
@@ -277,7 +303,7 @@ export function showRatio(memory: Memory, settings: Settings) {
   return { share, sureShare, unitShare: shareOf(PRIOR_FOR_UNITS, at(memory, settledMs - windowMs, 'arrivals')) }
 }
 
-/** Whether the origin has counted all arrivals since then. */
+/** True if the origin has counted all arrivals since the time. */
 const isCounted = ({ uncounted_until_ms }: Memory, sinceMs: number) =>
   uncounted_until_ms === 0 || sinceMs >= uncounted_until_ms
 
@@ -300,8 +326,8 @@ const unsettled = (memory: Memory, called: number, settings: Settings) =>
   Math.max(0, called - at(memory, memory.open_ms - settleMs(memory, settings), 'called'))
 
 /**
- * How many people are to be expected of those called: whoever has not come in time counts as a no-show until they do. Else a unit
- * would stand free for the whole claim window behind each number that nobody holds.
+ * How many people are to be expected of those called: whoever has not come in time counts as a no-show until they do.
+ * Else a unit would stand free for the whole claim window behind each number that nobody holds.
  */
 function expected(memory: Memory, called: number, share: number, settings: Settings): number {
   const all = onTheirWay(memory, called, share, settings)
@@ -309,7 +335,9 @@ function expected(memory: Memory, called: number, share: number, settings: Setti
   return Math.min(all, unsettled(memory, called, settings) * share)
 }
 
-/** Those called who may still come: in units that are reserved for them, and the most people that they may be. */
+/**
+ * The called visitors who may still arrive: the units reserved for them, and the highest possible number of people.
+ */
 export function comingIn(memory: Memory, called: number, settings: Settings) {
   const { share, unitShare, sureShare } = showRatio(memory, settings)
   return {
@@ -336,7 +364,7 @@ function paceOf(before: Memory, memory: Memory, { state, schedule }: Observation
   const elapsedSeconds = (memory.open_ms - before.open_ms) / 1000
   const isKnown = state.arrived_lately.length > 0 && memory.lateness_ms.length >= LATENESS_OF
   const { quickestMs, lateMs, usual_ms } = lateness(memory.lateness_ms, before.usual_ms, elapsedSeconds)
-  // Once is no congestion: whoever heard late that the line had become quicker comes late too.
+  // One slow sample is not congestion: visitors who learn late that the line sped up also arrive late.
   const stillLateMs = Math.min(lateMs, before.late_ms ?? 0)
   const lately = memory.arrivals - at(memory, memory.open_ms - ARRIVING_OVER_MS, 'arrivals')
   const signs = {

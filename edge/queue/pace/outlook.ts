@@ -1,4 +1,7 @@
-/** How far the stock is likely to last, from what people really do: how many of those called come, and what they take. Pure. */
+/**
+ * How far the stock is likely to last, from what people really do: how many of those called come, and what they take.
+ * Pure.
+ */
 import type { SaleState } from '../../../shared/api/internal.ts'
 import { type Memory, onTheirWay, type Settings, showRatio, unitsOf } from './memory.ts'
 
@@ -6,8 +9,9 @@ import { type Memory, onTheirWay, type Settings, showRatio, unitsOf } from './me
 const KNOWN_FROM_ARRIVALS = 20
 
 /**
- * For how many more positions after those called the stock is likely to last, if people go on as they did; null while nobody
- * knows. Units that come back were never taken for long, so they count as what they are in the end: remaining stock.
+ * For how many more positions after those called the stock is likely to last, if people go on as they did; null while
+ * nobody knows. Units that come back were never taken for long, so they count as what they are in the end: remaining
+ * stock.
  */
 export function lastsForPositions(state: SaleState, memory: Memory, called: number, settings: Settings): number | null {
   if (memory.arrivals < KNOWN_FROM_ARRIVALS || !state.counted) return null
@@ -21,8 +25,8 @@ export function lastsForPositions(state: SaleState, memory: Memory, called: numb
 }
 
 /**
- * Two significant digits: nobody can promise more, and a figure that hardly moves publishes no new schedule. Rounded down, so
- * that no page promises units that are not there.
+ * Two significant digits: nobody can promise more, and a figure that hardly moves publishes no new schedule. Rounded
+ * down, so that no page promises units that are not there.
  */
 export function about(exactly: number): number {
   const whole = Math.floor(exactly)
