@@ -31,7 +31,7 @@ export function createApp({ routes, log }: AppDeps): Hono {
 
   app.onError((error, c) => {
     if (error instanceof ProblemError) return sendProblem(error.problem)
-    // Nobody reads this, and no store is to blame.
+    // The caller is gone, so nobody reads this response, and no store has failed.
     if (isCallerGone(error)) return sendProblem(problem('invalid-request'))
     if (isUnstorable(error)) return sendProblem(problem('invalid-request', { detail: 'Text must not hold NUL.' }))
     if (isAway(error)) {
@@ -59,7 +59,7 @@ export function createApp({ routes, log }: AppDeps): Hono {
   return app
 }
 
-/** As it may be logged: it says which sale or order, and never which person. */
+/** Returns the path for the log: it names the sale or the order, and never a person. */
 const pathOf = ({ req }: Context) => req.path.replace(/^(\/admin\/visitors\/).+/, '$1..')
 
 /** The connection ended in the middle of a body. */

@@ -122,7 +122,7 @@ test('sales that are over and old leave nothing in any map of the process', asyn
   await expect.poll(async () => (await open()).length).toBe(0)
   await Promise.all(all.filter((n) => isPlayed(n) && !hasHall(n)).map((n) => checkout(nameOf(n), 3, {})))
   await expect.poll(() => origin.memory.sizes()).toMatchObject({ gates: SALES, arrivals: SALES })
-  // Its rounds in progress go through sales that are over meanwhile.
+  // The worker's rounds pass through sales that end meanwhile.
   const worker = stops.findIndex(([what]) => what === 'worker')
   for (const [, stop] of stops.splice(worker, 1)) await stop()
 

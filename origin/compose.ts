@@ -1,6 +1,7 @@
 /**
- * Composes the origin from its settings: connects the stores, starts each part after the ones it needs, and returns the apps
- * that serve. What must be stopped is pushed to `stops` as it starts; the caller stops the last first, also when this throws.
+ * Composes the origin from its settings: connects the stores, starts each part after the ones it needs, and returns
+ * the apps that serve. What must be stopped is pushed to `stops` as it starts; the caller stops the last first, also
+ * when this throws.
  */
 import { Hono } from 'hono'
 import type { Logger } from 'pino'

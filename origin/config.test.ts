@@ -132,7 +132,8 @@ describe('in production', () => {
       STRIPE_WEBHOOK_SECRET: stripe.STRIPE_WEBHOOK_SECRET,
       STRIPE_API_URL: 'https://proxy.example/',
     })
-    // Whoever knows its secret has orders of test sales confirmed: the public default must not do.
+    // A client that knows the sandbox's secret can confirm orders of test sales, so the public default must not be
+    // used.
     const [one, other] = [{}, formerKey].map((keys) => readConfig({ ...given, ...keys }).sandbox.WEBHOOK_SECRET)
     expect(one).toMatch(/^[0-9a-f]{64}$/)
     expect(other).not.toBe(one)

@@ -1,6 +1,6 @@
 /**
- * The origin's settings: name, form, default and description of each. In production no secret has a default, and neither has
- * what decides about money.
+ * The origin's settings: name, form, default and description of each. In production no secret has a default, and
+ * neither has what decides about money.
  */
 import { createECDH, createHmac } from 'node:crypto'
 import * as v from 'valibot'
@@ -30,7 +30,7 @@ const url = (protocol: RegExp, what: string) =>
     v.check((text) => URL.canParse(text) && protocol.test(text), `${what} is required`),
   )
 const httpUrl = url(/^https?:/, 'an http(s) URL')
-/** To which a path is appended. */
+/** An http(s) URL to which a path is appended. */
 const httpBase = v.pipe(
   httpUrl,
   v.transform((text) => text.replace(/\/+$/, '')),
@@ -264,16 +264,16 @@ type PaymentConfig = { readonly perSecond: number | null } & (
   | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
   | ({ readonly provider: 'sandbox' } & v.InferOutput<typeof Sandbox>)
 )
-/** Of a Stripe account whose limits nobody has raised (docs.stripe.com/rate-limits). */
+/** The rate limits of a Stripe account by default (docs.stripe.com/rate-limits). */
 const STRIPE_PER_SECOND = { live: 100, test: 25 } as const
 
 export interface Config extends v.InferOutput<typeof Settings> {
   readonly payment: PaymentConfig
-  /** Only where it is set. */
+  /** Absent unless OpenID Connect is configured. */
   readonly oidc?: OidcConfig
-  /** Only where it is set. */
+  /** Absent unless push messages are configured. */
   readonly vapid?: VapidConfig
-  /** Only where pictures are there. */
+  /** Absent unless a store for pictures is configured. */
   readonly s3?: v.InferOutput<typeof S3>
   /** The sandbox, which takes the payments of test sales in every case. */
   readonly sandbox: v.InferOutput<typeof Sandbox>
@@ -346,7 +346,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     const sandbox = read(Sandbox)
     if (!sandbox || given.PAYMENT_PROVIDER !== 'stripe') return sandbox
     if (given.WEBHOOK_SECRET !== undefined) checkSecret('WEBHOOK_SECRET')
-    // Beside Stripe nothing has to be set for test sales, and the public default must not do.
+    // With Stripe, test sales need no settings, but the public default of the secret is not safe. A secret is derived
+    // instead.
     const key = settings?.ORDER_KEYS?.keys[0]?.k ?? settings?.ORDER_TOKEN_SECRET ?? ''
     const own = createHmac('sha256', key).update('webhooks of the sandbox').digest('hex')
     return { ...sandbox, WEBHOOK_SECRET: given.WEBHOOK_SECRET ?? own }
@@ -359,7 +360,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       // With it, anybody could have orders confirmed for nothing.
       if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')
       const stripe = read(Stripe)
-      // Without an address to come back to, banks send nobody back.
+      // Banks cannot send a buyer back without a public address.
       if (production && given.PUBLIC_URL === undefined && given.EDGE_URL === undefined)
         errors.push('PUBLIC_URL: must be set, since banks send buyers back there')
       if (stripe && isTestKey(stripe.STRIPE_SECRET_KEY))

@@ -1,4 +1,7 @@
-/** What of the background work has something to do, asked by one statement: each asked by itself wakes a connection and a server process. */
+/**
+ * What of the background work has something to do, asked by one statement: each asked by itself wakes a connection
+ * and a server process.
+ */
 import { isReaderBehind } from './events/reader.ts'
 import { isAnyJobDue } from './jobs/job-queries.ts'
 import type { Sql } from './ledger/connection.ts'

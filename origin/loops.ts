@@ -1,6 +1,6 @@
 /**
- * The background work of the roles `worker` and `all`: the job runner, and what happens at intervals. Each loop is an actor of its
- * own; they are started and stopped together.
+ * The background work of the roles `worker` and `all`: the job runner, and what happens at intervals. Each loop is an
+ * actor of its own; they are started and stopped together.
  */
 import { dueWork, type Work } from './due-work.ts'
 import { watchEvents } from './events/watch.ts'
@@ -52,7 +52,7 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   /** Undefined where neither mails nor push messages are sent. */
   readonly mailer: Mailer | undefined
   readonly scheduler: Scheduler
-  /** Without one nobody hears of their turn. */
+  /** The edge's address. If null, no visitor is notified of their turn. */
   readonly edgeUrl: string | undefined
 }
 

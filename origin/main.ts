@@ -1,7 +1,7 @@
 /**
- * The origin's program: reads the settings, has the parts composed, serves, and stops in order. Every role serves all calls;
- * `worker` and `all` also do the background work. Until the ledger responds the process is alive but not ready; it exits only
- * for faults that waiting cannot mend.
+ * The origin's program: reads the settings, has the parts composed, serves, and stops in order. Every role serves all
+ * calls; `worker` and `all` also do the background work. Until the ledger responds the process is alive but not
+ * ready; it exits only for faults that waiting cannot mend.
  */
 import { writeSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -21,8 +21,8 @@ import { createOpsApp } from './ops.ts'
 /** A request must have arrived within this time, or its connection is closed. */
 const REQUEST_TIMEOUT_MS = 30_000
 /**
- * Idle connections stay open for longer than the edge, load balancers and other clients reuse them (a minute is usual): if the
- * origin closed one first, the request just sent on it would be lost.
+ * Idle connections stay open for longer than the edge, load balancers and other clients reuse them (a minute is
+ * usual): if the origin closed one first, the request just sent on it would be lost.
  */
 const KEEP_ALIVE_MS = 75_000
 /** Work in progress at a stop gets this long. */
@@ -31,7 +31,10 @@ const STOP_TIMEOUT_MS = 10_000
 const FIRST_PAUSE_MS = 100
 /** .. up to this, which is how late its return may be noticed. */
 const MAX_PAUSE_MS = 2_000
-/** The descriptor itself: merely touching `process.stdout` can make a pipe nonblocking, and full pipes then reject lines. */
+/**
+ * The descriptor itself: merely touching `process.stdout` can make a pipe nonblocking, and full pipes then reject
+ * lines.
+ */
 const STDOUT = 1
 
 const config = readConfigOrExit()
@@ -125,7 +128,9 @@ function readConfigOrExit(): Config {
   }
 }
 
-/** A line that cannot be written is lost. On a full disk pino's own stream would retry forever and block all service. */
+/**
+ * A line that cannot be written is lost. On a full disk pino's own stream would retry forever and block all service.
+ */
 function writeLog(line: string): void {
   try {
     writeSync(STDOUT, line)

@@ -1,21 +1,24 @@
 /**
- * The metrics of one process, for Prometheus at /metrics. Counters of a sale end a day after their last change, since a year
- * of sales would make every scrape slow. Gauges of something shared (stock, the queue) show the latest value seen, and
- * nothing once it is too old: a stale value looks like a true one.
+ * The metrics of one process, for Prometheus at /metrics. Counters of a sale end a day after their last change, since
+ * a year of sales would make every scrape slow. Gauges of something shared (stock, the queue) show the latest value
+ * seen, and nothing once it is too old: a stale value looks like a true one.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** The reconciler compares every few seconds .. */
+/** The reconciler compares the stores every few seconds. */
 const STOCK_MAX_AGE_MS = 30_000
-/** .. and counts the orders every half minute. */
+/** The reconciler counts the orders every half minute. */
 const ORDERS_MAX_AGE_MS = 90_000
 /** The edge reports every second. */
 export const QUEUE_MAX_AGE_MS = 10_000
 const SALE_COUNTER_MAX_AGE_MS = 24 * 3_600_000
 
-/** How often the lag of the event loop is looked at; the usual 10 ms wake a process with nothing to do a hundred times a second. */
+/**
+ * How often the lag of the event loop is looked at; the usual 10 ms wake a process with nothing to do a hundred times
+ * a second.
+ */
 const LAG_EVERY_MS = 100
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]

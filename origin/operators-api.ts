@@ -1,4 +1,7 @@
-/** The operators' API below `/admin`: who may call it, and the features whose routes it mounts. Its type is the console's client. */
+/**
+ * The operators' API below `/admin`: who may call it, and the features whose routes it mounts. Its type is the
+ * console's client.
+ */
 import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { blockRoutes, ruleRoutes } from './access/access-routes.ts'

@@ -95,7 +95,7 @@ test('counts checkouts without the ledger, and the intents that wait', async () 
 })
 
 test('shows the orders, stock, timings and health of a sale', async () => {
-  // Other files make orders too.
+  // The counts are lower bounds, because other test files make orders too.
   const atLeast = {
     'record_batch_size_sum ': 4,
     'checkout_seconds_count ': 4,

@@ -1,6 +1,6 @@
 /**
- * What monitors ask, on a port of their own (OPS_PORT) that no buyer reaches: metrics, readiness, liveness. Buyers' port has
- * only `/healthz`, for the balancer before it.
+ * What monitors ask, on a port of their own (OPS_PORT) that no buyer reaches: metrics, readiness, liveness. Buyers'
+ * port has only `/healthz`, for the balancer before it.
  */
 import { type Context, Hono } from 'hono'
 import { problem } from '../shared/problem.ts'
@@ -25,7 +25,7 @@ interface Readiness {
 
 export const alive = (c: Context) => c.json({ status: 'ok' })
 
-/** Without dependencies, the responses of an origin that starts: alive, but not ready. */
+/** If `deps` is undefined, the origin is still starting: it responds as alive, but not ready. */
 export function createOpsApp(deps?: OpsDeps): Hono {
   const app = new Hono()
   const ready = deps ? cached(() => readiness(deps.stores)) : async () => ({ ledger: false, gate: false })
