@@ -1,10 +1,13 @@
 /**
- * The units of an order that is more than some units of one product: its parts, one for each product or section, and how they
- * travel through Redis (scripts/units-of.lua) and are read back from an order of the ledger.
+ * The units of an order that is more than some units of one product: its parts, one for each product or section, and
+ * how they travel through Redis (scripts/units-of.lua) and are read back from an order of the ledger.
  */
 import type { StoredLine } from '../ledger/schema/orders.ts'
 
-/** Units of a product, places of a standing section, or seats of a section, by their place in the bitmap of taken seats. */
+/**
+ * Units of a product, places of a standing section, or seats of a section, by their place in the bitmap of taken
+ * seats.
+ */
 export interface CartPart {
   readonly product: string
   readonly quantity: number
@@ -21,7 +24,7 @@ export interface Units {
   readonly cart?: Cart | null
 }
 
-/** As the scripts read it: the product, or the parts of the cart. */
+/** Returns the units in the format that the scripts read: the product, or the parts of the cart. */
 export const unitsText = ({ product, cart }: Units): string =>
   cart
     ? cart.map((part) => part.product + (part.seats ? `:${part.seats.join()}` : `=${part.quantity}`)).join(';')

@@ -1,6 +1,7 @@
 /**
- * Compares what the fast gate counts with what the ledger counts. Orders are in flight between the two at every moment; an exact
- * comparison knows each of them and allows for it, so that what remains is a wrong counter or a wrong seat. Pure.
+ * Compares what the fast gate counts with what the ledger counts. Orders are in flight between the two at every
+ * moment; an exact comparison knows each of them and allows for it, so that what remains is a wrong counter or a
+ * wrong seat. Pure.
  */
 import { available } from '../sales/sale-state.ts'
 import { bitsOf, differingSeats } from '../seats/bits.ts'
@@ -30,15 +31,15 @@ interface InFlight {
   gone: number
 }
 
-/** Only the counts, whatever is in flight: where they agree, nothing needs to be looked at more closely. */
+/** Compares the counts alone, whatever is in flight. If they agree, no closer look is needed. */
 export const compareCounts = (
   stock: ReadonlyMap<string, Stock> | null,
   products: readonly ProductCounters[],
 ): Comparison[] => products.map((counters) => comparisonOf(counters, stock?.get(counters.product), [], NOTHING))
 
 /**
- * What differs at the moment of a reading of the gate. The ledger was read before it and after it: a product that changed between
- * the two counts as equal, since nothing exact can be said of it. `sections`: the section of a seat.
+ * What differs at the moment of a reading of the gate. The ledger was read before it and after it: a product that
+ * changed between the two counts as equal, since nothing exact can be said of it. `sections`: the section of a seat.
  */
 export function compareReadings(
   gate: GateReading | null,

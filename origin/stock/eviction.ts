@@ -1,7 +1,7 @@
 /**
- * The fast gates while a Redis may evict keys, which is a setting that somebody has changed: the keys of a gate go one by one, and
- * with the intents go orders that were promised. A gate is shut until nothing is evicted any more, the ledger serves alone,
- * and a finding says how many promised orders were lost at most.
+ * The fast gates while a Redis may evict keys, which is a setting that somebody has changed: the keys of a gate go
+ * one by one, and with the intents go orders that were promised. A gate is shut until nothing is evicted any more,
+ * the ledger serves alone, and a finding says how many promised orders were lost at most.
  */
 import { close, note } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -19,8 +19,8 @@ interface Seen {
 }
 
 /**
- * Intents that have gone since the last look are lost, at most, if keys were evicted since. Some may have been recorded instead.
- * Pure.
+ * Intents that have gone since the last look are lost, at most, if keys were evicted since. Some may have been
+ * recorded instead. Pure.
  */
 export function nextSeen(before: Seen | undefined, intents: number, eviction: Eviction | null): Seen {
   if (!eviction) return { intents, keys: 0, lost: 0 }

@@ -1,6 +1,7 @@
 /**
- * Records intents whose process died, or that came while the ledger was away. Any worker may do it; the ledger records each
- * once. They are retried for as long as it takes; only one that the ledger can never take is set aside for a person.
+ * Records intents whose process died, or that came while the ledger was away. Any worker may do it; the ledger
+ * records each once. They are retried for as long as it takes; only one that the ledger can never take is set aside
+ * for a person.
  */
 import type { Logger } from 'pino'
 import { note } from '../findings/finding-queries.ts'
@@ -103,7 +104,7 @@ async function setAside(recording: Recording, { order, reservation, stored }: In
     kind: 'unreadable_intent',
     subject: order,
     units: reservation?.quantity ?? 0,
-    // Without the buyer's contact: a finding is stored longer than personal data may be.
+    // The buyer's contact is left out, because a finding is stored for longer than personal data may be.
     detail: { intent: withoutContact(stored), error },
   })
   metrics.findings.inc({ sale, kind: 'unreadable_intent' })
@@ -114,8 +115,8 @@ async function setAside(recording: Recording, { order, reservation, stored }: In
 }
 
 /**
- * True for data that can never be recorded: Postgres rejects it (SQLSTATE classes 22, 23, P0), or the driver cannot send it. Other
- * errors come from the ledger's state, and end with it.
+ * True for data that can never be recorded: Postgres rejects it (SQLSTATE classes 22, 23, P0), or the driver cannot
+ * send it. Other errors come from the ledger's state, and end with it.
  */
 function isOfTheData(error: unknown): boolean {
   const { code } = error as { code?: string }

@@ -3,15 +3,15 @@
  * ledger; those of an origin that died, or of a time without the ledger, are left to the workers. They are in a hash by
  * order: one command writes those of a whole batch, and each of them is found and removed by itself.
  *
- * An answer about an intent is final only when nobody can read the intent any more. Its state is part of its text, so that each
- * change is one step, and the state is gone with the intent:
+ * An answer about an intent is final only when nobody can read the intent any more. Its state is part of its text, so
+ * that each change is one step, and the state is gone with the intent:
  *
  *     own        Only the process that made it acts on it, and may give it back (settle.lua).
  *     promised   Some process has answered 202, or is about to. It becomes an order, or a cancelled one that says why.
  *     taken      A worker or a rebuild has taken it to be recorded. It may be an order at any moment.
  *
- * A promised or taken one is never given back. Who recorded it removes it, and leaves a note for a while (`remove`): a process that
- * cannot reach the ledger still knows that the order exists.
+ * A promised or taken one is never given back. Who recorded it removes it, and leaves a note for a while (`remove`):
+ * a process that cannot reach the ledger still knows that the order exists.
  */
 import type { Cluster, Redis } from 'ioredis'
 import type { Reservation } from '../ledger/record.ts'
@@ -30,7 +30,9 @@ const MAX_UNSAFE = 20_000
 const REMOVE_CHUNK = 500
 /** Recorded intents are removed together, this often. Workers look only at much older ones. */
 const REMOVE_EVERY_MS = 25
-/** How long a note of a recorded intent stays: buyers ask for an order again and again in the minutes after a promise. */
+/**
+ * How long a note of a recorded intent stays: buyers ask for an order again and again in the minutes after a promise.
+ */
 const NOTE_MS = 10 * 60_000
 
 /** An intent as it waits in Redis. */
@@ -41,13 +43,13 @@ export interface Intent {
   readonly stored: string
 }
 
-/** As reserve.lua writes it, and mark-intents.lua marks it. */
+/** The format that reserve.lua writes, with the marks of mark-intents.lua. */
 const STORED =
   /^(?<atMs>\d{1,15})p?t? (?<quantity>\d{1,9}) (?<product>\S+) (?<key>\S+) (?<hash>\S+) (?<line>\S+) (?<number>\d{1,16}) (?<method>[^\s&@]*)(&(?<charge>[\w-]+))?(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
 
 /**
- * The parts of an intent that reserve.lua only stores. A charge has an `&` before it, a contact an `@`, and both no space; they leave
- * Redis with the intent.
+ * The parts of an intent that reserve.lua only stores. A charge has an `&` before it, a contact an `@`, and both no
+ * space; they leave Redis with the intent.
  */
 export function storedDetails({ line, number, method, charge, contact }: Reservation): string {
   const details = `${line} ${number} ${method ?? ''}`
@@ -73,7 +75,10 @@ export class Intents {
     this.#unrecorded = unrecorded
   }
 
-  /** Those that are at least this old; the oldest first, if there are not more than the limit, else some of them. */
+  /**
+   * Returns the intents that are at least this old, the oldest first. If there are more than the limit, it returns
+   * any of them.
+   */
   async read(limit: number, minAgeMs = 0): Promise<Intent[]> {
     const nowMs = minAgeMs === 0 ? 0 : await this.#redis.clockMs(this.#unrecorded)
     // A scan may return an intent twice.
@@ -99,7 +104,10 @@ export class Intents {
     return { order, stored, reservation: this.#reservationIn(order, stored) }
   }
 
-  /** The reservation of an order. Callers of the same moment share one search. Fails with Overloaded, and as Redis fails. */
+  /**
+   * The reservation of an order. Callers of the same moment share one search. Fails with Overloaded, and as Redis
+   * fails.
+   */
   find(order: string): Promise<Reservation | undefined> {
     return this.#searches.add(order)
   }
@@ -110,8 +118,8 @@ export class Intents {
   )
 
   /**
-   * Promises an order: true if its intent is promised in Redis, and on a replica where there is one, or if it was recorded lately.
-   * Callers of one moment share each WAIT. Fails with Overloaded, and as Redis fails.
+   * Promises an order: true if its intent is promised in Redis, and on a replica where there is one, or if it was
+   * recorded lately. Callers of one moment share each WAIT. Fails with Overloaded, and as Redis fails.
    */
   promise(order: string): Promise<boolean> {
     return this.#unsafe.add(order)
@@ -135,7 +143,7 @@ export class Intents {
     return intents.filter((_, i) => typeof stored[i] === 'string')
   }
 
-  /** Among those that wait, and those recorded lately. */
+  /** Searches the waiting intents, and those that were recorded lately. */
   async #search(redis: Redis | Cluster, orders: readonly string[]): Promise<(Reservation | undefined)[]> {
     const waiting = await redis.hmget(this.#unrecorded, ...orders)
     const gone = orders.filter((_, i) => waiting[i] == null)
@@ -150,7 +158,10 @@ export class Intents {
     return this.#redis.hlen(this.#unrecorded)
   }
 
-  /** Removes intents that others than their processes have recorded, or refused for good, and notes them for those processes. */
+  /**
+   * Removes intents that others than their processes have recorded, or refused for good, and notes them for those
+   * processes.
+   */
   async remove(intents: readonly Pick<Intent, 'order' | 'stored'>[]): Promise<void> {
     for (let at = 0; at < intents.length; at += REMOVE_CHUNK) {
       const chunk = intents.slice(at, at + REMOVE_CHUNK)
@@ -160,7 +171,10 @@ export class Intents {
     }
   }
 
-  /** Removes an intent that its own process has recorded, soon, together with others. Losing this is harmless: a worker finds the order recorded. */
+  /**
+   * Removes an intent that its own process has recorded, soon, together with others. Losing this is harmless: a
+   * worker finds the order recorded.
+   */
   removeSoon(order: string): void {
     this.#recorded.push(order)
     this.#removing ??= setTimeout(() => {

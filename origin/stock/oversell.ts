@@ -1,6 +1,7 @@
 /**
- * Compares the ledger with itself: its counters must be the sum of its orders, and that sum at most what is for sale. A restored
- * backup, a repair by hand or a bug might break that. Counters are repaired only against the version of the row counted.
+ * Compares the ledger with itself: its counters must be the sum of its orders, and that sum at most what is for sale.
+ * A restored backup, a repair by hand or a bug might break that. Counters are repaired only against the version of
+ * the row counted.
  */
 import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
@@ -25,7 +26,10 @@ import {
   setCounters,
 } from './reconciliation-queries.ts'
 
-/** Above this share of the total a person decides, whatever the policy says: so large an oversell has an unknown cause. */
+/**
+ * Above this share of the total a person decides, whatever the policy says: so large an oversell has an unknown
+ * cause.
+ */
 const MAX_AUTOMATIC_SHARE = 0.05
 /** Attempts to count the orders of a product whose row changes meanwhile. */
 const ATTEMPTS = 5
@@ -79,7 +83,10 @@ export async function recount(deps: RecountDeps, ref: ProductRef, decision?: Dec
   return OK
 }
 
-/** The same for the promo codes of a sale, of which one used too often concerns nobody's order. Returns whether any was wrong. */
+/**
+ * The same for the promo codes of a sale, of which one used too often concerns nobody's order. Returns whether any
+ * was wrong.
+ */
 export async function recountCodes(deps: RecountDeps, sale: string): Promise<boolean> {
   const wrong = await miscountedCodes(deps.sql, sale)
   for (const { product, ...seen } of wrong) {
@@ -131,8 +138,8 @@ async function resolveOversell(
     units: excess,
     detail: policy === 'alarm' ? { ...detail, waits_for_a_person: reason } : detail,
   })
-  // Nothing more may be sold. The row says so until the next order ends; after that record_reservations counts the orders, because
-  // the finding is open.
+  // The product must not sell more. The row ensures it until the next order ends; after that record_reservations
+  // counts the orders, because the finding is open.
   const sold = Math.min(seen.orders.sold, forSale(seen))
   const full = { sold, held: forSale(seen) - sold }
   if (seen.held + seen.sold < forSale(seen)) await correct(deps, ref, seen, full, 'closed, being oversold')

@@ -41,9 +41,11 @@ async function oversold(
   await becomes(() => origin.stock(sale), { sold })
   const ids = Array.from({ length: more }, () => randomUUID())
   await origin.sql()`
-    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+    insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
+      currency,
                         status, idempotency_key, request_hash, reserved_until, charge_id, created_at)
-    select id, (next_order_numbers(1))[1], ${sale}, 'one', id::text, 1, 1, 1000, 'EUR', 'confirmed', 'k', 'h', now(), 'ch_' || id,
+    select id, (next_order_numbers(1))[1], ${sale}, 'one', id::text, 1, 1, 1000, 'EUR', 'confirmed', 'k', 'h', now(),
+      'ch_' || id,
            clock_timestamp() + i * interval '1 millisecond'
     from unnest(${ids}::uuid[]) with ordinality as a(id, i)`
   await origin.sql()`
@@ -63,7 +65,7 @@ describe('the reconciler', () => {
   test('reports a gate that was lost, and not one that was never loaded', async () => {
     const sale = `sale-${randomUUID().slice(0, 8)}`
     const found = () => findings(sale)
-    // As a worker sees a sale that is being created.
+    // This is how a worker sees a sale that is being created.
     await writeSale(origin.sql(), sale, saleOf(7))
     await becomes(() => reconcile(sale), [{ found: 'ok' }])
     expect(await found()).toEqual({ findings: [], changes: [] })
@@ -210,7 +212,7 @@ test('a gate rebuilt under load agrees with the ledger, no miscount is found, an
 
 describe('an origin without a worker', () => {
   const quiet = useRedis()
-  // Of its own, which no other origin's worker looks after.
+  // This test has its own ledger, so that no worker of another origin looks after its sales.
   const own = useDatabase()
   const api = useOwnOrigin(() => ({ databaseUrl: own.url, redisUrl: quiet.url }), { ROLE: 'api' })
   let client: Store
@@ -299,7 +301,7 @@ describe('an origin without a worker', () => {
     const sale = await api.sale()
     const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
     const promised = { ...reservationOf(sale), hash }
-    // As by a process that dies before it records the order.
+    // A process that dies before it records the order leaves this behind.
     const reserved = new Gate(client, sale).reserve(promised, { holdMs: 90_000, limit: 1, demand: [] })
     expect(await reserved).toMatchObject({ verdict: 'reserved' })
     await client.hset(`{${sale}}:stock`, 'run', 'of a server before')

@@ -1,6 +1,7 @@
 /**
- * Compares the fast gate with the ledger, and the ledger with itself, and repairs differences. The gate is rebuilt when it
- * differs for longer than orders are in flight, and before it is used in a new run of Redis; the exact gate serves meanwhile.
+ * Compares the fast gate with the ledger, and the ledger with itself, and repairs differences. The gate is rebuilt
+ * when it differs for longer than orders are in flight, and before it is used in a new run of Redis; the exact gate
+ * serves meanwhile.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -41,7 +42,9 @@ import type { SaleWork } from './sale-work.ts'
 const RECOUNT_EVERY_MS = 30_000
 /** A million orders are read in half of this. A start waits for it, so that nobody meets a cold gate. */
 const RECONCILE_TIMEOUT_MS = 30_000
-/** A difference must be seen this often, this far apart: what an operator has just changed reaches the gate meanwhile. */
+/**
+ * A difference must be seen this often, this far apart: what an operator has just changed reaches the gate meanwhile.
+ */
 const COMPARISONS = 3
 const COMPARE_EVERY_MS = 150
 /** An operator waits this long for a comparison. */
@@ -85,7 +88,9 @@ export interface ReconcilerDeps extends RecountDeps {
 export class Reconciler {
   readonly #deps: ReconcilerDeps
   readonly #evictions: EvictionGuard
-  /** When the orders of each product were counted last. Not set while it is oversold, so that every round counts them. */
+  /**
+   * When the orders of each product were counted last. Not set while it is oversold, so that every round counts them.
+   */
   readonly #countedAtMs: PerSale<Map<string, number>>
 
   constructor(deps: ReconcilerDeps) {
@@ -116,7 +121,7 @@ export class Reconciler {
     }
   }
 
-  /** Between the rounds: puts fenced gates into use again, and counts the waiting intents. */
+  /** Runs between the rounds: puts fenced gates into use again, and counts the waiting intents. */
   async watch(): Promise<void> {
     const { gates, sales, work, metrics, redisWatch } = this.#deps
     const watchOne = async (row: SaleRow) => {
@@ -144,8 +149,8 @@ export class Reconciler {
   }
 
   /**
-   * Has the fast gates learn of units that are for sale again of orders that are sold, or that go on without them: a gate can only end
-   * holds. A failure is only logged, since the next round finds the difference.
+   * Has the fast gates learn of units that are for sale again of orders that are sold, or that go on without them: a
+   * gate can only end holds. A failure is only logged, since the next round finds the difference.
    */
   async unitsReturned(orders: readonly { readonly sale_id: string }[]): Promise<void> {
     for (const sale of new Set(orders.map(({ sale_id }) => sale_id))) {
@@ -160,7 +165,10 @@ export class Reconciler {
     await this.reconcileSale(saleId, { force: true })
   })
 
-  /** Whether gate, ledger and orders of a sale agree at this moment; null if a store does not answer, or a gate is fenced. */
+  /**
+   * True if gate, ledger and orders of a sale agree at this moment; null if a store does not answer, or a gate is
+   * fenced.
+   */
   async agrees(sale: SaleRow): Promise<boolean | null> {
     const { sql, sales } = this.#deps
     if (sales.isLedgerUnresponsive()) return null
@@ -210,7 +218,10 @@ export class Reconciler {
     })
   }
 
-  /** Compares the counts, and where they differ looks closer a few times, until both agree or the differences stay the same. */
+  /**
+   * Compares the counts, and where they differ looks closer a few times, until both agree or the differences stay the
+   * same.
+   */
   async #compare(saleId: string): Promise<Comparison[]> {
     const gate = this.#deps.gates.of(saleId)
     const counted = compareCounts(await gate.stock(), await readCounters(this.#deps.sql, saleId))
@@ -224,7 +235,10 @@ export class Reconciler {
     return seen
   }
 
-  /** The ledger is read before and after the gate. Orders that only one of the two knows by now are told to the gate again. */
+  /**
+   * The ledger is read before and after the gate. Orders that only one of the two knows by now are told to the gate
+   * again.
+   */
   async #compareExactly(saleId: string): Promise<Comparison[]> {
     const { sql, gates } = this.#deps
     const gate = gates.of(saleId)
@@ -295,8 +309,8 @@ export class Reconciler {
   }
 
   /**
-   * Restores the live orders, the blocks and the counts of one moment. It comes after the fence, and after every reservation of the
-   * gate before: whatever changes later tells the gate by its own call, before it opens or after.
+   * Restores the live orders, the blocks and the counts of one moment. It comes after the fence, and after every
+   * reservation of the gate before: whatever changes later tells the gate by its own call, before it opens or after.
    */
   async #rebuildNow(sale: string): Promise<boolean> {
     const { sql, gates, log } = this.#deps

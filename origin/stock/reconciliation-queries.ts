@@ -1,6 +1,6 @@
 /**
- * What reconciliation reads and repairs: the counters of a product, the sum of its orders, and its live orders, from which
- * the fast gate is rebuilt.
+ * What reconciliation reads and repairs: the counters of a product, the sum of its orders, and its live orders, from
+ * which the fast gate is rebuilt.
  */
 import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
@@ -23,7 +23,8 @@ interface Counters {
 export type ProductCounters = Counters & { readonly product: string; readonly version: number }
 
 export const readCounters = (sql: Queryable, saleId: string) => sql<ProductCounters[]>`
-  select product_id as product, version, total, buffer, held, sold from products where sale_id = ${saleId} order by place`
+  select product_id as product, version, total, buffer, held, sold from products where sale_id = ${saleId}
+    order by place`
 
 // -- Beside the gate ---------------------------------------------------------------------------------------------
 
@@ -59,18 +60,22 @@ export async function readBeside(
   const held = uuidsIn(holds)
   const [row] = await sql<LedgerReading[]>`
     select (
-      select coalesce(json_agg(json_build_object('product', product_id, 'version', version, 'total', total, 'buffer', buffer,
+      select coalesce(json_agg(json_build_object('product', product_id, 'version', version, 'total', total, 'buffer',
+        buffer,
           'held', held, 'sold', sold) order by place), '[]')
       from products where sale_id = ${saleId}) as products, (
-      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key, 'hash', request_hash,
+      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
+        'hash', request_hash,
           'product', product_id, 'quantity', quantity, 'lines', cart, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
       from (select * from orders where status = 'reserved' and sale_id = ${saleId}
             union all select * from orders where status = 'paying' and sale_id = ${saleId}) o
       where order_id <> all(${held}::uuid[])) as missing, (
-      select coalesce(json_agg(json_build_object('order', order_id, 'product', product_id, 'quantity', quantity, 'lines', cart,
+      select coalesce(json_agg(json_build_object('order', order_id, 'product', product_id, 'quantity', quantity,
+        'lines', cart,
           'isSold', status in ${sql(SOLD)})), '[]')
       from orders where order_id = any(${held}::uuid[]) and status not in ${sql(HELD)}) as ended, (
-      select coalesce(array_agg(order_id::text), '{}') from orders where order_id = any(${uuidsIn(intents)}::uuid[])) as recorded, (
+      select coalesce(array_agg(order_id::text), '{}') from orders
+        where order_id = any(${uuidsIn(intents)}::uuid[])) as recorded, (
       select coalesce((select array_agg(seat_index) from seat_claims where sale_id = ${saleId}), '{}')
       from charts where sale_id = ${saleId}) as seats`
   if (!row) throw new Error('the ledger returned no reading')
@@ -100,7 +105,10 @@ const REBUILD_TIMEOUT = '10min'
 /** Orders read at once. */
 const LIVE_CHUNK = 5_000
 
-/** True if this transaction may rebuild the gate: one at a time per sale, until the transaction or its connection ends. */
+/**
+ * True if this transaction may rebuild the gate: one at a time per sale, until the transaction or its connection
+ * ends.
+ */
 export async function lockRebuild(tx: Queryable, saleId: string): Promise<boolean> {
   await allowPauses(tx)
   const [lock] = await tx<{ taken: boolean }[]>`
@@ -113,11 +121,12 @@ export const allowPauses = (tx: Queryable) =>
   tx`select set_config('idle_in_transaction_session_timeout', ${REBUILD_TIMEOUT}, true)`
 
 /**
- * The live orders of a sale at one moment, each read once, within a transaction. A cursor, not pages: with the wrong plan
- * each page reads all orders of the sale, or of other sales.
+ * The live orders of a sale at one moment, each read once, within a transaction. A cursor, not pages: with the wrong
+ * plan each page reads all orders of the sale, or of other sales.
  */
 export async function* liveOrdersOf(tx: Queryable, saleId: string): AsyncGenerator<LiveOrder[]> {
-  // By default a cursor is planned for a reader who stops after the first rows.
+  // The setting plans the cursor for all rows. By default Postgres plans it for a reader who stops after the first
+  // rows.
   await tx`select set_config('cursor_tuple_fraction', '1', true)`
   await tx`
     declare live no scroll cursor for
@@ -140,7 +149,10 @@ export interface OrderCount extends Counters {
   readonly orders: { readonly held: number; readonly sold: number }
 }
 
-/** One statement is one snapshot: orders and counters change in the same transactions. Undefined for a product that was removed. */
+/**
+ * One statement is one snapshot: orders and counters change in the same transactions. Undefined for a product that
+ * was removed.
+ */
 export async function findOrderCount(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount | undefined> {
   const [row] = await sql<OrderCount[]>`
     select version, total, buffer, held, sold, (
@@ -164,11 +176,12 @@ export async function countOrders(sql: Queryable, ref: ProductRef): Promise<Orde
 }
 
 /**
- * The promo codes of a sale that are not used as often as its orders say; those of more uses than there are count as used up. One
- * statement for all of them: there may be thousands.
+ * The promo codes of a sale that are not used as often as its orders say; those of more uses than there are count as
+ * used up. One statement for all of them: there may be thousands.
  */
 export const miscountedCodes = (sql: Queryable, saleId: string) => sql<(OrderCount & { readonly product: string })[]>`
-  select p.product_id as product, p.version, p.total, p.buffer, p.held, p.sold, json_build_object('held', uses.held, 'sold', uses.sold) as orders
+  select p.product_id as product, p.version, p.total, p.buffer, p.held, p.sold,
+    json_build_object('held', uses.held, 'sold', uses.sold) as orders
   from products p left join (
     select l ->> 'product' as code, count(*) filter (where status in ${sql(HELD)})::int as held,
       count(*) filter (where status in ${sql(SOLD)})::int as sold
@@ -222,7 +235,7 @@ export async function lockLatestOrders(
   return new Map(rows.map(({ order_id, status }) => [order_id, status]))
 }
 
-/** Whether the last count of the orders of a sale found a difference that is not repaired. */
+/** True if the last count of the sale's orders found a difference that is not repaired. */
 export async function isMiscounted(sql: Queryable, saleId: string): Promise<boolean> {
   const [row] = await sql<{ open: boolean }[]>`
     select exists (select from findings where sale_id = ${saleId} and kind in ('miscounted', 'oversold')

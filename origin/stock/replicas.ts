@@ -1,6 +1,7 @@
 /**
- * Whether a replica of Redis has what was written. WAIT blocks its connection, so it has one of its own, made when it is first
- * needed. A write there comes after everything that Redis has executed before, and replicas take writes in that order.
+ * Tells whether a replica of Redis has received what was written. WAIT blocks its connection, so it has a connection
+ * of its own, which is opened at the first use. A write there comes after everything that Redis has executed before,
+ * and replicas apply writes in that order.
  */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis'
 import { anotherConnection, reopen } from '../lib/redis.ts'
@@ -23,8 +24,8 @@ export class Replicas {
   }
 
   /**
-   * Resolves to a connection for further reads once a replica has all that was written before to the node of this key, or if
-   * the node has no replica. Fails if the replicas do not acknowledge in time.
+   * Resolves to a connection for further reads once a replica has all that was written before to the node of this
+   * key, or if the node has no replica. Fails if the replicas do not acknowledge in time.
    */
   async caughtUp(markKey: string): Promise<Redis | Cluster> {
     if (this.#redis.status !== 'ready') throw new Error('Redis is away')
@@ -38,8 +39,8 @@ export class Replicas {
 }
 
 /**
- * A replica that still connects or makes its first copy does not count. Some hosted Redis forbid INFO: then no replica is known.
- * Fails if the server itself has become a replica, which may not have what the master has.
+ * A replica that still connects or makes its first copy does not count. Some hosted Redis forbid INFO: then no
+ * replica is known. Fails if the server itself has become a replica, which may not have what the master has.
  */
 async function hasReplica(redis: Redis | Cluster, key: string): Promise<boolean> {
   // In a Cluster the key says which node is asked.

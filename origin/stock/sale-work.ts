@@ -1,15 +1,17 @@
 /**
- * Background work on sales (or products), side by side, within a bound: one's trouble holds up no other. The sales are shared among the
- * workers that run: each has one worker, which all find by the same calculation, and those of a worker that has gone fall to the others.
- * Where two differ for a moment about who runs, a sale has both or, until the next report, none: its work is repeated for ever.
+ * Background work on sales (or products), side by side, within a bound: one's trouble holds up no other. The sales
+ * are shared among the workers that run: each has one worker, which all find by the same calculation, and those of a
+ * worker that has gone fall to the others. Where two differ for a moment about who runs, a sale has both or, until
+ * the next report, none: its work is repeated for ever.
  */
 import { hashOf } from '../../shared/lib/hash.ts'
 
 import { withTimeout } from '../lib/with-timeout.ts'
 
 /**
- * Sales worked on at once in one round, and gates rebuilt at once in one process. A rebuild keeps one connection for its
- * lock and works with others of the same pool: with as many rebuilds as connections, all would wait for each other forever.
+ * Sales worked on at once in one round, and gates rebuilt at once in one process. A rebuild keeps one connection for
+ * its lock and works with others of the same pool: with as many rebuilds as connections, all would wait for each
+ * other forever.
  */
 const CONCURRENCY = 3
 /** A round waits this long for one sale. Slower work goes on beside it and is not started again meanwhile. */
@@ -21,7 +23,10 @@ interface Subject {
   readonly product_id?: string
 }
 
-/** The worker that has the sale: of those that stay none changes when another comes or goes. Undefined without workers. Pure. */
+/**
+ * The worker that has the sale: of those that stay none changes when another comes or goes. Undefined without
+ * workers. Pure.
+ */
 export function workerOf(saleId: string, workers: readonly string[]): string | undefined {
   let [found, most]: [string | undefined, number] = [undefined, -1]
   for (const worker of workers) {
@@ -41,7 +46,9 @@ export class SaleWork {
     this.#timeoutMs = timeoutMs
   }
 
-  /** From now on works on the sales that are this worker's among those that run. All are, before the first call. */
+  /**
+   * Limits the work to this worker's sales among the running workers. Before the first call it works on all sales.
+   */
   share(worker: string, running: readonly string[]): void {
     this.#isOwn = (saleId) => workerOf(saleId, running) === worker
   }

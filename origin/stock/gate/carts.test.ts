@@ -1,4 +1,7 @@
-/** Carts and seats at both gates: all or nothing, no seat twice, and what ends comes back, on a real Redis and a real Postgres. */
+/**
+ * Carts and seats at both gates: all or nothing, no seat twice, and what ends comes back, on a real Redis and a real
+ * Postgres.
+ */
 import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
@@ -25,7 +28,7 @@ import { Gate, type Gates } from './gate.ts'
 const sql = await useLedger()
 const server = useRedis()
 let redis: Store
-/** Of another process. */
+/** The connection of another process. */
 let elsewhere: Store
 beforeAll(() => {
   redis = defineScripts(new Redis(server.url))
@@ -58,7 +61,8 @@ const TEN = usePromoCode('TEN')
 /** A code of so many uses, and so many of one visitor. */
 async function addCode(sale: string, gate: Gate, uses: number, ofVisitor: number | null = null): Promise<void> {
   await sql`
-    insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, limit_per_visitor, is_promo_code)
+    insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, limit_per_visitor,
+      is_promo_code)
     values (${sale}, ${TEN.product}, 1, 'TEN', 0, 'EUR', ${uses}, ${ofVisitor}, true)`
   await rebuild(sale, gate)
 }
@@ -353,7 +357,8 @@ test('an order is stored with its lines, priced by the ledger', async () => {
   const carts = async ({ order }: Reservation) => (await findOrders(sql, [order])).map((stored) => stored.cart)
   expect([await carts(cart), await carts(plain)]).toEqual([[lines], [null]])
   const totals = await sql`
-    select order_total(unit_price_minor, quantity, cart, bill)::int as total from orders where sale_id = ${sale} order by 1`
+    select order_total(unit_price_minor, quantity, cart, bill)::int as total from orders where sale_id = ${sale}
+      order by 1`
   expect(totals).toEqual([{ total: 1000 }, { total: 4007 }])
 })
 
@@ -367,7 +372,7 @@ test('a worker records carts that were only promised, and gives back what the le
   const { sale, gate } = await openHall()
   const [kept, refused] = [cartOf(sale, [units(2), floor(1), seats(2, 3)]), cartOf(sale, [units(1), seats(4)])]
   for (const one of [kept, refused]) expect(await gate.reserve(one, TERMS)).toMatchObject({ verdict: 'reserved' })
-  // As by an origin without a gate.
+  // Another origin without a gate records an order here.
   const other = cartOf(sale, [seats(4)], 'ann')
   await record(sql, sale, [other], false)
   await gate.adopt(other, Date.now() + 60_000)

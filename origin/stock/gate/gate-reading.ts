@@ -14,7 +14,7 @@ export interface GateReading {
   readonly intents: readonly Intent[] | null
 }
 
-/** More are not read at once: it would block Redis. */
+/** The limit of intents in one read, because a longer read would block Redis. */
 const MAX_INTENTS = 5_000
 
 /** Null while the gate is fenced. */

@@ -59,7 +59,7 @@ describe('after orders that failed', () => {
   const churn = async (visitor: string, how: HoldEnd['how'] = 'unpaid') => {
     const call = buyer(visitor)
     expect(await gate.reserve(call, TERMS)).toMatchObject({ verdict: 'reserved' })
-    // Once, however often it is said.
+    // A repeated settlement counts once.
     for (let again = 0; again < 2; again++) await gate.settle([{ ...call, how }])
   }
 
@@ -70,7 +70,7 @@ describe('after orders that failed', () => {
     // The first decline is no squatter's order.
     await churn('cid', 'declined')
     expect(await reserve('ann', 10, 10)).toEqual({ verdict: 'unpaid', unpaid: 1, available: 10, held: 0 })
-    // From the last of the numbers on all are alike.
+    // A visitor with more unpaid orders than the list has entries gets the last entry.
     for (const demand of [[0, 10], [10]])
       expect(await reserve('bob', ...demand)).toMatchObject({ verdict: 'unpaid', unpaid: 3 })
     expect(await reserve('ann', 9, 10)).toMatchObject({ verdict: 'reserved', available: 9 })
@@ -379,7 +379,7 @@ test("skips young intents, but not those that lie ahead of Redis's clock after i
   await gate.reserve(before, TERMS)
   const there = `{${sale}}:unrecorded`
   const stored = (await redis.hget(there, before.order)) ?? ''
-  // Of a server whose clock was an hour ahead.
+  // This is the time of a server whose clock was an hour ahead.
   await redis.hset(there, after.order, stored.replace(/^\d+/, String(Date.now() + 3_600_000)))
   const found = await gate.intents.read(10, 600_000)
   expect(found.map(({ order }) => order)).toEqual([after.order])
@@ -398,7 +398,7 @@ test('keeps visitors and keys apart, whatever characters they contain', async ()
 
 test('does not trust a master that was replaced and is master again, though it ran all the time', async () => {
   const server = redis as Redis
-  // Nobody is there to follow: the data stays as it is.
+  // The address has no master, so the data stays as it is.
   await server.replicaof(LOOPBACK, await freePort())
   await server.replicaof('NO', 'ONE')
   expect(await gate.isOpen(['one'])).toBe(false)

@@ -1,7 +1,7 @@
 /**
- * The fast gate of one sale: the stock of its products in Redis, behind a few scripts. Redis may be wrong, after a failover for
- * instance: then the gate is fenced, and says so. It is asked first, and the ledger decides. Its keys share one hash tag and so
- * one node: a script decides for several products, and a Cluster spreads sales.
+ * The fast gate of one sale: the stock of its products in Redis, behind a few scripts. Redis may be wrong, after a
+ * failover for instance: then the gate is fenced, and says so. It is asked first, and the ledger decides. Its keys
+ * share one hash tag and so one node: a script decides for several products, and a Cluster spreads sales.
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
@@ -35,7 +35,7 @@ const MAX_REMEMBERED = 20
 const CHOICES = 10
 /** A gate that no worker has compared for this long belongs to a sale that is over, and is deleted. */
 const GATE_TTL_MS = 24 * 3_600_000
-/** More units than any visitor has. */
+/** A limit above the number of units of any visitor. */
 const UNLIMITED = 1_000_000_000
 
 /** The sale's terms, the same for all callers of one batch. */
@@ -103,7 +103,10 @@ export class Gate {
       : this.#take(calls)
   }
 
-  /** How many of the best seats are kept from each caller for those who come first: whoever has let orders fail chooses after them. */
+  /**
+   * How many of the best seats are kept from each caller for those who come first: whoever has let orders fail
+   * chooses after them.
+   */
   async #keptFrom(calls: readonly Call[]): Promise<number[]> {
     const none = calls.map(() => 0)
     const isCompeted = calls.some(
@@ -119,9 +122,9 @@ export class Gate {
   }
 
   /**
-   * Chooses seats for those who leave the choice to the system, from what is free now, and takes them. Where another process was
-   * faster it chooses again; so it does for those for whom nothing was left while others of this batch got nothing after all.
-   * `kept`: how many of the best seats each caller leaves to others.
+   * Chooses seats for those who leave the choice to the system, from what is free now, and takes them. Where another
+   * process was faster it chooses again; so it does for those for whom nothing was left while others of this batch
+   * got nothing after all. `kept`: how many of the best seats each caller leaves to others.
    */
   async #choose(calls: readonly Call[], kept: readonly number[]): Promise<GateVerdict[]> {
     const verdicts: GateVerdict[] = []
@@ -152,7 +155,7 @@ export class Gate {
         return { ...call, reservation: { ...reservation, ...quoted }, ...(comesLast && { comesLast }) }
       }
       const asked: ChosenCall[] = []
-      // Those first from whom fewer seats are kept: it leaves the others the choice that they have alone.
+      // The calls for whom fewer seats are kept choose first, so that the others still have the seats kept for them.
       const inTurn = [...open.entries()].sort(([, [a]], [, [b]]) => (kept[a] ?? 0) - (kept[b] ?? 0))
       for (const [k, one] of inTurn) asked[k] = chosenFor(one)
       const results = await this.#takeChosen(asked)
@@ -217,7 +220,7 @@ export class Gate {
       products.length,
       ...products,
     ]
-    // Those of promo codes come with the calls that use them.
+    // The limits of promo codes come with the calls that use them.
     const limitOf = (product: string) =>
       isPromoCode(product)
         ? calls.find(({ terms }) => terms.limits?.[product])?.terms.limits?.[product]
@@ -322,13 +325,16 @@ export class Gate {
     return readGate(this.#redis, this.#key, this.intents)
   }
 
-  /** Whether the gate is in use for all of these products. */
+  /** True if the gate is in use for all of these products. */
   async isOpen(products: readonly string[]): Promise<boolean> {
     const stock = await this.stock()
     return stock !== null && products.every((product) => stock.has(product))
   }
 
-  /** Extends the gate's life by GATE_TTL_MS. The counters expire first, which fences the gate. Intents never expire: each was promised to a buyer. */
+  /**
+   * Extends the gate's life by GATE_TTL_MS. The counters expire first, which fences the gate. Intents never expire:
+   * each was promised to a buyer.
+   */
   async extendExpiry(): Promise<void> {
     const { stock, unrecorded, ...others } = this.#key
     const commands = this.#redis.multi().pexpire(stock, GATE_TTL_MS)
@@ -342,7 +348,10 @@ export class Gate {
     await this.#redis.unlink(...Object.values(others))
   }
 
-  /** Takes the gate out of use and deletes its data, except the intents. Redis frees the data of a million orders in a thread of its own. */
+  /**
+   * Takes the gate out of use and deletes its data, except the intents. Redis frees the data of a million orders in a
+   * thread of its own.
+   */
   async fence(): Promise<Rebuild> {
     const { stock, unrecorded, unpaid, ...others } = this.#key
     const fence = randomUUID()
@@ -357,7 +366,7 @@ export class Gate {
   }
 }
 
-/** Its seats are still to be chosen. */
+/** True if the seats of the reservation are still to be chosen. */
 const isOpen = ({ choice, cart }: Reservation) => choice !== undefined && cart === undefined
 
 /** The fast gates of this process, one per sale. */

@@ -9,13 +9,17 @@ export interface HoldEnd extends Units {
   readonly visitor: string
   readonly key: string
   /**
-   * release: the units come back; unpaid: they do, and the order counts as failed; declined: the same from the visitor's second one on;
-   * sell: they stay gone; refuse: they come back, the key is free again, the intent is gone, since the ledger has noted the refusal.
+   * release: the units come back; unpaid: they do, and the order counts as failed; declined: the same from the
+   * visitor's second one on; sell: they stay gone; refuse: they come back, the key is free again, the intent is gone,
+   * since the ledger has noted the refusal.
    */
   readonly how: 'release' | 'unpaid' | 'declined' | 'sell' | 'refuse'
 }
 
-/** What became of an intent that was to be given back; where it was not, its state (intents.ts), or that it was gone already. */
+/**
+ * What became of an intent that was to be given back; where it was not, its state (intents.ts), or that it was gone
+ * already.
+ */
 export type GivenBack = 'given back' | 'promised' | 'taken' | 'gone'
 
 export const refused = ({ order, visitor, product, quantity, cart, key }: Reservation): HoldEnd => ({

@@ -224,7 +224,7 @@ test.each([
 
 test('counts the orders that a worker records and those it refuses', async () => {
   const promised = await reserve(good)
-  // Its key belongs to another order.
+  // The key of the call belongs to another order.
   await record(sql, good, [{ ...promised, order: randomUUID() }], true)
   await redis.hset(`{${good}}:stock`, 'available one', 9)
   for (let more = 0; more < 5; more++) await reserve(good)
@@ -259,7 +259,8 @@ test('a gate is shut while Redis may evict keys, and findings say so, and how ma
   })
   const isOpen = () => deps.gates.of(good).isOpen(['one'])
   const findings = () => sql`
-    select kind, units, closed_at is null as open from findings where sale_id = ${good} and kind like 'evict%' order by kind`
+    select kind, units, closed_at is null as open from findings where sale_id = ${good} and kind like 'evict%'
+      order by kind`
   for (let i = 0; i < 3; i++) await reserve(good)
   await reconciler.watch()
   redisWatch.evicting = { policy: 'allkeys-lru', keys: 0 }
@@ -270,7 +271,7 @@ test('a gate is shut while Redis may evict keys, and findings say so, and how ma
     await again()
   }
   expect(await isOpen()).toBe(false)
-  // As Redis does when it is full.
+  // Redis evicts keys like this when it is full.
   await redis.del(`{${good}}:unrecorded`)
   redisWatch.evicting = { policy: 'allkeys-lru', keys: 1 }
   await reconciler.watch()

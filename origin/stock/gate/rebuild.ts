@@ -10,14 +10,14 @@ const REBUILD_CHUNK = 500
 
 interface ProductStock extends Stock {
   readonly product: string
-  /** Of the product's row. */
+  /** The version of the product's row. */
   readonly version?: number
 }
 
 /**
- * The rebuild of a gate from the ledger as it is at one moment, while the gate is fenced. What happens to orders and seats meanwhile is
- * noted in the gate; the notes that this moment does not include are counted as it opens. Overtaken by another's fence, a rebuild
- * changes nothing any more.
+ * The rebuild of a gate from the ledger as it is at one moment, while the gate is fenced. What happens to orders and
+ * seats meanwhile is noted in the gate; the notes that this moment does not include are counted as it opens.
+ * Overtaken by another's fence, a rebuild changes nothing any more.
  */
 export class Rebuild {
   readonly #redis: Store
@@ -50,7 +50,10 @@ export class Rebuild {
       await this.#redis.blockSeats(stock, seats, claims, this.#fence, ...blocked.slice(at, at + REBUILD_CHUNK))
   }
 
-  /** Opens the gate with the ledger's counts of the moment at which the orders were read; false if another rebuild has begun. */
+  /**
+   * Opens the gate with the ledger's counts of the moment at which the orders were read; false if another rebuild has
+   * begun.
+   */
   async open(counts: readonly ProductStock[]): Promise<boolean> {
     await this.#endAgain()
     const { stock, seats, claims, limited } = this.#key

@@ -1,6 +1,7 @@
 /**
- * The box office beside buyers and rebuilds: the gate hears of what the ledger has decided late, twice, in another order or while it is
- * rebuilt, and counts every unit and every seat as the ledger does. Each story is played by hand on a real Redis and a real Postgres.
+ * The box office beside buyers and rebuilds: the gate hears of what the ledger has decided late, twice, in another
+ * order or while it is rebuilt, and counts every unit and every seat as the ledger does. Each story is played by hand
+ * on a real Redis and a real Postgres.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -68,7 +69,8 @@ async function openHall() {
   await writeSale(sql, sale, saleOf(10, { limit_per_visitor: 9 }))
   await addHall(sql, sale)
   await sql`
-    insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, section_type, limit_per_visitor)
+    insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, section_type,
+      limit_per_visitor)
     values (${sale}, 'circle', 3, 'Circle', 0, 'EUR', 2, 'reserved', 2)`
   await sql`
     insert into seats (sale_id, seat_index, section_id, seat_id, row, number, place, x, y, category, price_minor)
@@ -92,7 +94,7 @@ async function openHall() {
     return r
   }
   const named = (seats: readonly number[]) => ({ seats: seats.map((n) => (n < 20 ? `S${n}` : `K${n}`)) })
-  /** Of each change, what the gate is to be told. */
+  /** Returns the changes that the gate must apply. */
   const block = async (...seats: number[]) =>
     (await blockSeats(sql, sale, { ...named(seats), reason: 'press' }, 'olga')).changes
   const release = async (...seats: number[]) => (await releaseSeats(sql, sale, named(seats), 'olga')).changes

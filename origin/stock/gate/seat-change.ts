@@ -1,17 +1,18 @@
 /**
- * What an operator changes of seats in the ledger, as the gate counts it (scripts/change-seats.lua). It comes after the commit, in any
- * order, beside buyers and rebuilds: it says by how much the counts change, and the version of the section's row that has the change. Pure.
+ * What an operator changes of seats in the ledger, as the gate counts it (scripts/change-seats.lua). It comes after
+ * the commit, in any order, beside buyers and rebuilds: it says by how much the counts change, and the version of the
+ * section's row that has the change. Pure.
  */
 import type { Stock } from './verdicts.ts'
 
 export interface SeatChange {
   readonly section: string
   readonly version: number
-  /** Of the order that has another seat. */
+  /** The visitor whose order has another seat now. */
   readonly visitor?: string
   readonly freed: readonly number[]
   readonly taken: readonly number[]
-  /** By how many units each section changes; first the one that an order leaves. */
+  /** The change in units of each section, first of the section that an order leaves. */
   readonly stock: readonly (Stock & { readonly product: string })[]
 }
 

@@ -1,5 +1,5 @@
--- Adopt: takes in an order that was recorded without this gate. While the gate is fenced, the order is noted, because the
--- ledger's counts may be read without it; `restore.lua` deletes the notes of those that they include.
+-- Adopt: takes in an order that was recorded without this gate. While the gate is fenced, the order is noted, because
+-- the ledger's counts may be read without it; `restore.lua` deletes the notes of those that they include.
 --
 -- KEYS  1 stock   2 holds   3 keys   4 visitors   5 seats   6 limited   7 claims   (as in reserve.lua)
 -- ARGV  1 order   2 visitor   3 key   4 request hash   5 product, or cart   6 quantity   7 end of the hold (ms)

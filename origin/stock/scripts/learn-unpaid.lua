@@ -1,4 +1,5 @@
--- Learn unpaid: how many orders of a visitor failed, as the ledger counted them a moment ago. The gate may have counted more since.
+-- Learn unpaid: how many orders of a visitor failed, as the ledger counted them a moment ago. The gate may have
+-- counted more since.
 --
 -- KEYS  1 unpaid (as in reserve.lua)
 -- ARGV  1 visitor   2 how many

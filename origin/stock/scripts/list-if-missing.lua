@@ -1,4 +1,5 @@
--- Write a list where there is none, in one step. An empty one is kept as one empty element, so that it is known to be empty.
+-- Write a list where there is none, in one step. An empty one is kept as one empty element, so that it is known to be
+-- empty.
 --
 -- KEYS  1 the list
 -- ARGV  1 how long it is kept (s)   2.. its elements

@@ -1,5 +1,5 @@
--- Mark intents: notes what is done with intents that wait to be recorded, so that nobody gives them back. The marks follow the time
--- of an intent, and are gone with it: see intents.ts.
+-- Mark intents: notes what is done with intents that wait to be recorded, so that nobody gives them back. The marks
+-- follow the time of an intent, and are gone with it: see intents.ts.
 --
 -- KEYS  1 unrecorded (as in reserve.lua)
 -- ARGV  1 the mark: 'p' promised or 't' taken to be recorded   2.. orders

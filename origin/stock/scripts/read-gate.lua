@@ -2,7 +2,8 @@
 --
 -- KEYS  1 stock   2 holds   3 unrecorded   4 seats   (as in reserve.lua)
 -- ARGV  1 how many intents at most
--- Returns {bitmap of the taken seats, {product, available, held, ..}, {order that holds units, ..}, {order, its intent, ..}}; of more
+-- Returns {bitmap of the taken seats, {product, available, held, ..}, {order that holds units, ..}, {order, its
+-- intent, ..}}; of more
 --       intents false instead; false alone unless the counters were loaded in this run of the server
 if redis.call('HGET', KEYS[1], 'run') ~= thisRun() then return false end
 local fields, counters, stock = redis.call('HGETALL', KEYS[1]), {}, {}

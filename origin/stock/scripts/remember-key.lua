@@ -1,5 +1,5 @@
--- Remember key: a key that was answered with another key's order returns that order from now on. The number of such keys
--- per visitor is limited; it is counted under the empty key, which nobody can send.
+-- Remember key: a key that was answered with another key's order returns that order from now on. The number of such
+-- keys per visitor is limited; it is counted under the empty key, which nobody can send.
 --
 -- KEYS  1 keys (as in reserve.lua)
 -- ARGV  1 visitor   2 key   3 order|request hash   4 limit per visitor

@@ -1,33 +1,31 @@
--- Reserve: the hot path, and the only place where the counters go down. One call serves many callers, for any products of the
--- sale: it reads everything about all of them at once and writes all changes at once, which takes half the time of a
--- command each.
+-- Reserve: the hot path, and the only place where the counters go down. One call serves many callers, for any
+-- products of the sale: it reads everything about all of them at once and writes all changes at once, which takes
+-- half the time of a command each.
 --
--- KEYS  1 stock (hash: run; and for each product, 'available PRODUCT', 'held PRODUCT' and 'version PRODUCT', of the row that these were
---         loaded from)
---       2 holds (zset: order -> end of the hold, ms)       3 keys (hash: visitor key -> order|request hash)
---       4 visitors (hash: visitor -> units of all products|latest order)
---       5 unrecorded (hash: order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment
---         method, visitor)
---       6 unpaid (hash: visitor -> how many of their orders failed; '% visitor' -> how many were declined); most sales have it
---         empty for long
---       7 seats (bitmap: taken, by the seat's place in the chart)
---       8 limited (hash: product visitor -> units), for products with a limit of their own
---       9 networks (hash: network -> units that its buyers hold unpaid; 'order ORDER' -> its units and networks), of buyers whose
---         networks are bounded. A rebuild forgets them: the ledger does not know.
---       10 claims (hash: seat -> claims beside its bit, as in units-of.lua; 'change SECTION VERSION' -> 1)
---       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
---       first before a key.
--- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
---       3 units that waiting visitors with fewer than one, two, .. failed orders may buy, as one text; the last of these
---         numbers also concerns visitors with more failed orders; then '|', and how many more want a use of a promo code
---       4 how many products follow; then the products, and as many limits per visitor ('': none; the products that share it, as other
---       variants of the same do, follow it); then eight arguments per caller: order, visitor, key, request hash, product (its
---       place among the products, from 1; or a cart, as in units-of.lua, '' if nothing fits it), quantity, then: line, number
---       and payment method (may be empty, and the order's charge and the buyer's contact may follow: see intents.ts), and the
---       visitor's networks, each with the units that it may hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
--- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a restart, a
+-- KEYS 1 stock (hash: run; and for each product, 'available PRODUCT', 'held PRODUCT' and 'version PRODUCT', of the
+--         row that these were loaded from) 2 holds (zset: order -> end of the hold, ms) 3 keys (hash: visitor key ->
+--         order|request hash) 4 visitors (hash: visitor -> units of all products|latest order) 5 unrecorded (hash:
+--         order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment method,
+--         visitor) 6 unpaid (hash: visitor -> how many of their orders failed; '% visitor' -> how many were
+--         declined); most sales have it empty for long 7 seats (bitmap: taken, by the seat's place in the chart) 8
+--         limited (hash: product visitor -> units), for products with a limit of their own 9 networks (hash: network
+--         -> units that its buyers hold unpaid; 'order ORDER' -> its units and networks), of buyers whose networks
+--         are bounded. A rebuild forgets them: the ledger does not know. 10 claims (hash: seat -> claims beside its
+--         bit, as in units-of.lua; 'change SECTION VERSION' -> 1) A space separates the parts of one text. Only a
+--         visitor may contain a space, and comes last; or first before a key.
+-- ARGV 1 length of the hold (ms) 2 limit per visitor (units) 3 units that waiting visitors with fewer than one, two,
+--       .. failed orders may buy, as one text; the last of these numbers also concerns visitors with more failed
+--       orders; then '|', and how many more want a use of a promo code 4 how many products follow; then the products,
+--       and as many limits per visitor ('': none; the products that share it, as other variants of the same do,
+--       follow it); then eight arguments per caller: order, visitor, key, request hash, product (its place among the
+--       products, from 1; or a cart, as in units-of.lua, '' if nothing fits it), quantity, then: line, number and
+--       payment method (may be empty, and the order's charge and the buyer's contact may follow: see intents.ts), and
+--       the visitor's networks, each with the units that it may hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
+-- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a
+-- restart, a
 --       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
---       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The verdicts are
+--       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The
+--         verdicts are
 --       one letter per caller, in their order:
 --       r reserved | n none | k known key: order|request hash | l limit: units|latest order ('' if none)
 --       u unpaid: others want the remaining units, and come first: the visitor's failed orders
@@ -36,7 +34,8 @@
 --       m none for the cart: the product's place (0: nothing fits)|the visitor's failed orders
 --       w the networks of the visitor hold as many units unpaid as they may
 --       o the visitor's limit of a product: its place|units they have|latest order ('' if none)
---       Each k, l, u, e, s, m and o has a detail. Most callers have none, which makes the reply cheap to write and to read.
+--       Each k, l, u, e, s, m and o has a detail. Most callers have none, which makes the reply cheap to write and to
+--         read.
 local products = tonumber(ARGV[4])
 local fields = { 'run' }
 for p = 1, products do
@@ -51,7 +50,7 @@ for p = 1, products do
 end
 local time = redis.call('TIME')
 local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
--- As text: a number is formatted again, slowly, wherever it is used.
+-- The numbers are stored as text, because Lua formats a number again, slowly, at each use.
 local now, ends = string.format('%d', nowMs), string.format('%d', nowMs + ARGV[1])
 local limit = tonumber(ARGV[2])
 
@@ -62,7 +61,7 @@ for i = first, #ARGV, 8 do
   visitors[#visitors + 1] = ARGV[i + 1]
 end
 
--- By key and by visitor: what Redis has, and then what earlier callers of this call have done.
+-- The known orders by key and by visitor: those in Redis, then those of earlier callers of this call.
 local known, has = {}, {}
 for i, found in ipairs(redis.call('HMGET', KEYS[3], unpack(keys))) do known[keys[i]] = found end
 for i, found in ipairs(redis.call('HMGET', KEYS[4], unpack(visitors))) do has[visitors[i]] = found end
@@ -81,7 +80,7 @@ end
 
 -- Units held unpaid by network, with what earlier callers of this call have taken.
 local heldBy = {}
--- Whether the networks may hold so many units more. One that holds nothing may.
+-- Tells whether the networks may hold that many more units. A network that holds none always may.
 local function hasRoom(networks, quantity)
   for network, most in string.gmatch(networks, '(%S+)=(%d+)') do
     heldBy[network] = heldBy[network] or tonumber(redis.call('HGET', KEYS[9], network) or 0)
@@ -121,7 +120,7 @@ local function takeCart(visitor, latest, parts)
     if available[p] < quantity then return 'm', p .. '|' .. (unpaid[visitor] or 0) end
     if unpaid[visitor] then
       local isUse, rest = string.sub(product, 1, 1) == '%', available[p] - quantity
-      -- Without the code its buyer may have units.
+      -- A promo code that is used up does not exhaust the stock: without the code the buyer may still have units.
       if isUse and rest < demand[visitor] + forUses then return 'm', p .. '|' .. unpaid[visitor] end
       if not isUse and rest < demand[visitor] then return 'u', unpaid[visitor] end
     end

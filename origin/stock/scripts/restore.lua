@@ -1,9 +1,8 @@
 -- Restore: puts live orders back from the ledger while the gate is fenced.
 --
 -- KEYS  1 stock   2 holds   3 keys   4 visitors   5 seats   6 limited   7 claims   (as in reserve.lua)
--- ARGV  1 the fence
---       then seven per order: order, visitor, key, request hash, quantity, end of the hold (ms; empty if it is sold), and its
---       cart ('' if it has none)
+-- ARGV 1 the fence then seven per order: order, visitor, key, request hash, quantity, end of the hold (ms; empty if
+--       it is sold), and its cart ('' if it has none)
 -- Returns 1; 0 if another rebuild has begun, and nothing was changed
 if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
 -- Usually the hash has the fence only, and need not be searched for each order.

@@ -1,12 +1,14 @@
 -- Settle: ends holds, each at most once: only the call that removes the order from the holds counts.
 --
--- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   6 unpaid   7 seats   8 limited   9 networks   10 claims
---       (as in reserve.lua)
--- ARGV  six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back), 'unpaid' (they
---       come back, and the visitor's order counts as failed), 'declined' (the same, from the visitor's second one on), 'sell' (they stay gone),
---       'refuse' (the ledger has noted that there is no such order: the units come back, the key may be used again, and no worker
---       records the order any more) or 'give back' (the same, unless the intent is promised, taken to be recorded, or gone)
--- Returns how many holds were ended, followed for each 'give back' by 'given back', or by why it was not: 'promised', 'taken' or 'gone'.
+-- KEYS 1 stock 2 holds 3 keys 4 visitors 5 unrecorded 6 unpaid 7 seats 8 limited 9 networks 10 claims (as in
+--       reserve.lua)
+-- ARGV six per order: order, visitor, product (or cart), quantity, key, and how: 'release' (the units come back),
+--       'unpaid' (they come back, and the visitor's order counts as failed), 'declined' (the same, from the visitor's
+--       second one on), 'sell' (they stay gone), 'refuse' (the ledger has noted that there is no such order: the
+--       units come back, the key may be used again, and no worker records the order any more) or 'give back' (the
+--       same, unless the intent is promised, taken to be recorded, or gone)
+-- Returns how many holds were ended, followed for each 'give back' by 'given back', or by why it was not: 'promised',
+-- 'taken' or 'gone'.
 local stock = redis.call('HMGET', KEYS[1], 'fence', 'run')
 local fence = stock[1]
 local hasNetworks = redis.call('EXISTS', KEYS[9]) == 1
@@ -22,7 +24,7 @@ end
 
 local function settleOne(order, visitor, product, quantity, key, how)
   local isHeld = redis.call('ZREM', KEYS[2], order) == 1
-  -- Its networks hold it no longer.
+  -- The units no longer count for the buyer's networks.
   local note = hasNetworks and redis.call('HGET', KEYS[9], 'order ' .. order)
   if note then
     redis.call('HDEL', KEYS[9], 'order ' .. order)

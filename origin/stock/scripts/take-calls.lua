@@ -1,11 +1,11 @@
--- Take calls: from the budget of a payment provider's account, a bucket that fills at the account's rate. The lower a kind's rank
--- number, the earlier its turn: while a kind of a higher rank wants more than it gets, others get nothing, except that no kind
--- waits for more than a second: then it gets the calls of one job on credit.
+-- Take calls: from the budget of a payment provider's account, a bucket that fills at the account's rate. The lower a
+-- kind's rank number, the earlier its turn: while a kind of a higher rank wants more than it gets, others get
+-- nothing, except that no kind waits for more than a second: then it gets the calls of one job on credit.
 --
--- KEYS  1 budget (hash: tokens, at (ms); for each rank: 'short RANK', until when (ms) it wants more, 'last RANK', when it got some)
---       2 waiting (string: charges that wait), for who steers the lines
--- ARGV  1 calls a second   2 the most tokens   3 rank (1: charges)   4 jobs   5 calls of each job   6 how long waiting holds (ms)
---       7 charges that wait ('' for other kinds)
+-- KEYS 1 budget (hash: tokens, at (ms); for each rank: 'short RANK', until when (ms) it wants more, 'last RANK', when
+--       it got some) 2 waiting (string: charges that wait), for who steers the lines
+-- ARGV 1 calls a second 2 the most tokens 3 rank (1: charges) 4 jobs 5 calls of each job 6 how long waiting holds
+--       (ms) 7 charges that wait ('' for other kinds)
 -- Returns how many jobs may begin
 local perSecond, most, jobs, each = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local rank = tonumber(ARGV[3])

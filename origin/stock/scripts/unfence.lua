@@ -4,7 +4,8 @@
 -- ARGV  1 the fence   then four per product: product, available, held, the version of its row
 -- Returns 1; 0 if another rebuild has begun, and nothing was changed
 if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
--- What settle.lua, adopt.lua and change-seats.lua have noted, and no restored order includes, came after the ledger was read.
+-- What settle.lua, adopt.lua and change-seats.lua have noted, and no restored order includes, came after the ledger
+-- was read.
 local backOf, endedOf, changes = {}, {}, {}
 local notes = redis.call('HGETALL', KEYS[1])
 for i = 1, #notes, 2 do

@@ -1,6 +1,7 @@
--- The units of an order as its gate knows them; prepended to every script. Usually one product, by its name. A cart has its parts
--- joined by ';', one for each product, section or promo code ('%CODE=1'): 'PRODUCT=QUANTITY', or 'SECTION:SEAT,SEAT' with the seats' places in the bitmap.
--- A cart that nothing fits is empty. Returns a list of {product, quantity, seats}; seats is nil where a part has none.
+-- The units of an order as its gate knows them; prepended to every script. Usually one product, by its name. A cart
+-- has its parts joined by ';', one for each product, section or promo code ('%CODE=1'): 'PRODUCT=QUANTITY', or
+-- 'SECTION:SEAT,SEAT' with the seats' places in the bitmap. A cart that nothing fits is empty. Returns a list of
+-- {product, quantity, seats}; seats is nil where a part has none.
 local function unitsOf(product, quantity)
   if product == '' then return {} end
   if not string.find(product, '[=:]') then return { { product, tonumber(quantity) } } end
@@ -17,8 +18,9 @@ local function unitsOf(product, quantity)
   return parts
 end
 
--- Adds a claim on a seat (by 1), or ends one (by -1); a seat is free while it has none. The ledger gives it one at most, but the gate
--- may hear of the next claim before the end of the last one. `claims` counts those that the bit cannot show, in either direction.
+-- Adds a claim on a seat (by 1), or ends one (by -1); a seat is free while it has none. The ledger gives it one at
+-- most, but the gate may hear of the next claim before the end of the last one. `claims` counts those that the bit
+-- cannot show, in either direction.
 local function claimSeat(bits, claims, seat, by)
   local more = tonumber(redis.call('HGET', claims, seat) or 0)
   local isTaken = redis.call('GETBIT', bits, seat) == 1
@@ -51,7 +53,8 @@ local function applySeatChange(stock, bits, claims, limited, args)
   end
 end
 
--- Whether the gate has counted an order, which it may have ended by now: its key says so for as long as the gate is in use.
+-- Tells whether the gate has counted an order, even one that ended since: the key of the order is stored for as long
+-- as the gate is in use.
 local function knowsOrder(keys, visitor, key, order)
   local known = redis.call('HGET', keys, visitor .. ' ' .. key)
   return known and string.match(known, '^[^|]*') == order
