@@ -1,7 +1,8 @@
 /**
- * The calls that the provider takes a second (PAYMENTS_PER_SECOND), shared by all workers in Redis (take-calls.lua). A worker takes
- * the calls of many jobs at once before it takes the jobs; those it gets no calls for stay pending. Charges come first, then
- * captures, refunds, and reads. Without Redis each worker makes a share of the rate by itself.
+ * The calls that the provider takes a second (PAYMENTS_PER_SECOND), shared by all workers in Redis (take-calls.lua).
+ * A worker takes the calls of many jobs at once before it takes the jobs; those it gets no calls for stay pending.
+ * Charges come first, then captures, refunds, and reads. Without Redis each worker makes a share of the rate by
+ * itself.
  */
 import { countDue } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -16,9 +17,12 @@ type Kind = keyof typeof CALLS
 const RANKS = Object.keys(CALLS)
 type Queue = 'charge' | 'capture' | 'refund'
 
-/** What was not used of so many seconds may be used at once: more than between two rounds of the jobs. */
+/**
+ * Calls that were unused for this time may be made at once. It is longer than the time between two rounds of the
+ * jobs.
+ */
 const BURST_SECONDS = 0.5
-/** Without Redis nobody knows how many workers there are: up to so many keep the rate. */
+/** Without Redis the number of workers is unknown. Up to this many workers keep the rate. */
 const WORKERS_ALONE = 4
 const REDIS_TIMEOUT_MS = 300
 /** Charges are counted up to here: more are as many, for who steers the lines. */
@@ -88,7 +92,7 @@ export class CallBudget {
   }
 }
 
-/** Of a provider without a limit. */
+/** The budget of a provider without a limit. */
 export const UNLIMITED = {
   isShort: false,
   room: async (_queue: Queue, most: number) => most,

@@ -248,7 +248,7 @@ test('logs the reason of failing charges, one line for many', async () => {
 })
 
 describe('a charge that waits for its buyer', () => {
-  /** Its charge, after the first attempt. */
+  /** Returns the charge of a new order after its first attempt. */
   async function waiting() {
     const charges = chargesBy()
     const order = await payingWith('pm_card_threeDSecure2Required')
@@ -301,7 +301,7 @@ describe('a charge that waits for its buyer', () => {
     const charges = chargesBy({
       async cancel(cancelled) {
         stripe.authenticate(charge, true)
-        // As another worker does that compares with the provider's records meanwhile.
+        // Another worker compares with the provider's records meanwhile.
         await settleCurrent(chargesBy(), order)
         return provider.cancel(cancelled)
       },

@@ -1,7 +1,7 @@
 /**
- * Charges: takes charge jobs, asks the provider to authorize, and moves the order by the result; the outbox takes the money
- * afterwards. Every source of a charge's state (response, webhook, the provider's records) ends in `settle`, the only place
- * that decides, for many charges at a time.
+ * Charges: takes charge jobs, asks the provider to authorize, and moves the order by the result; the outbox takes the
+ * money afterwards. Every source of a charge's state (response, webhook, the provider's records) ends in `settle`,
+ * the only place that decides, for many charges at a time.
  */
 import type { Logger } from 'pino'
 import { isSold } from '../../shared/order-status.ts'
@@ -34,17 +34,24 @@ import type { ChargeRecord, PaymentProvider } from './providers/provider.ts'
 const CONCURRENCY = 256
 /** Charges in progress while the provider answers nobody: enough to see when it is back, and no burden on it. */
 const WHILE_AWAY = 8
-/** A charge without an answer is tried until the hold ends, and so often at least; then the provider's record of it decides. */
+/**
+ * A charge without an answer is tried until the hold ends, and so often at least; then the provider's record of it
+ * decides.
+ */
 export const CHARGE_ATTEMPTS = 3
 /** A charge that is turned away waits this long and up to twice as long, so that they do not all return at once. */
 const REQUEUE_MS = 2_000
 /** Charges settled in one transaction, and the pause between two: the product's row is locked once for all of them. */
 const SETTLE = { size: 200, queue: 20_000, pauseMs: 50 }
 /**
- * Reports that one read looks up, and the pause before it: the response says the same in this time, so that most only repeat it.
+ * Reports that one read looks up, and the pause before it: the response says the same in this time, so that most only
+ * repeat it.
  */
 const REPORTS = { size: 1_000, queue: 20_000, pauseMs: 200, gathers: true }
-/** After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the second. */
+/**
+ * After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the
+ * second.
+ */
 const PAUSE_MS = 1_000
 /**
  * A charge turned away for this long is given up. At a provider's limit of 25 charges a second one worker makes 24.8
@@ -56,11 +63,14 @@ const LOG_INTERVAL_MS = 10_000
 /** After this long in `paying` the job may be lost, or the workers were away, or the queue is long. */
 const FORGOTTEN_SECONDS = 120
 /**
- * Abandoned payments ended in one round, one round a second, with two calls each. 3,000 abandoned at once are through in five
- * minutes, or later while others pay.
+ * Abandoned payments ended in one round, one round a second, with two calls each. 3,000 abandoned at once are through
+ * in five minutes, or later while others pay.
  */
 const ENDED_ACTIONS = 10
-/** A charge whose buyer came back in time may be pending for this long; then the order ends, and a late success is voided. */
+/**
+ * A charge whose buyer came back in time may be pending for this long; then the order ends, and a late success is
+ * voided.
+ */
 const PENDING_SECONDS = 60
 
 type AuthorizedCharge = Extract<ChargeRecord, { amountMinor: number }>
@@ -73,7 +83,7 @@ const DONE: Outcome = { end: 'done' }
 
 type Declined = Parameters<Orders['decline']>[0][number]
 
-/** Whether this attempt of a charge is made: silence is no decline, so a good card waits for as long as its hold lasts. */
+/** True if this attempt may be made. Silence is no decline, so a good card is tried for as long as its hold lasts. */
 const mayTry = (order: OrderRow, attempt: number, nowMs: number) =>
   attempt <= CHARGE_ATTEMPTS || nowMs < order.reserved_until.getTime()
 
@@ -85,7 +95,7 @@ interface ChargesDeps {
   readonly jobs: Pick<PaymentJobs, 'addCharges' | 'addRefunds'>
   readonly provider: PaymentProvider
   readonly calls: Calls
-  /** Whose records are compared, each with a cursor of its own. */
+  /** The providers whose records are compared, each with a cursor of its own. */
   readonly sources: readonly Pick<PaymentProvider, 'name' | 'changes'>[]
   readonly orders: Pick<Orders, 'pay' | 'confirm' | 'confirmFree' | 'requireAction' | 'decline' | 'abandon' | 'cancel'>
   readonly captures: Pick<Outbox, 'markDone'>
@@ -102,7 +112,7 @@ export class Charges implements Consumer<'charge'> {
   readonly queue = 'charge'
   readonly #deps: ChargesDeps
   #pausedUntilMs = 0
-  /** Whether the provider answers. */
+  /** Observes whether the provider answers. */
   readonly watch: ProviderWatch
   #unlogged = { charges: 0, sinceMs: Number.NEGATIVE_INFINITY }
 
@@ -212,9 +222,9 @@ export class Charges implements Consumer<'charge'> {
   }
 
   /**
-   * After the last attempt the provider's record counts; without one nothing was authorized. A provider that does not answer says
-   * neither, so it is asked again. The order is cancelled before a pending charge is, since a charge authorized meanwhile may have
-   * confirmed the order.
+   * After the last attempt the provider's record counts; without one nothing was authorized. A provider that does not
+   * answer says neither, so it is asked again. The order is cancelled before a pending charge is, since a charge
+   * authorized meanwhile may have confirmed the order.
    */
   async #giveUp(order: string, attempt: number): Promise<Outcome> {
     const { provider, orders, log } = this.#deps
@@ -227,7 +237,7 @@ export class Charges implements Consumer<'charge'> {
     }
     this.watch.answered()
     if (found && found.status !== 'pending') await this.settle(found)
-    // Its buyer has it now.
+    // The charge now waits for its buyer.
     if (found?.status === 'requires_action' && found.attempt === attempt) return DONE
     const cancelled = await orders.cancel(order, ['paying'], 'payment_timeout')
     if (!cancelled || found?.status !== 'pending') return DONE
@@ -240,16 +250,19 @@ export class Charges implements Consumer<'charge'> {
     return DONE
   }
 
-  /** Queues charges again that seem forgotten. If the first job still exists, the order's idempotency key covers both. */
+  /**
+   * Queues charges again that seem forgotten. If the first job still exists, the order's idempotency key covers both.
+   */
   async resume(): Promise<void> {
     const { sql, jobs } = this.#deps
     await sql.begin(async (tx) => jobs.addCharges(tx, await touchForgottenPayments(tx, FORGOTTEN_SECONDS, CONCURRENCY)))
   }
 
   /**
-   * Ends payments whose buyer has not come back from their bank: first at the provider, so that nothing is authorized any more,
-   * then the order. Each step may be repeated. A buyer who came back meanwhile is confirmed: a cancel would void it. From the
-   * moment the cancel is decided nothing confirms the order, or a success just before it would be sold and never paid.
+   * Ends payments whose buyer has not come back from their bank: first at the provider, so that nothing is authorized
+   * any more, then the order. Each step may be repeated. A buyer who came back meanwhile is confirmed: a cancel would
+   * void it. From the moment the cancel is decided nothing confirms the order, or a success just before it would be
+   * sold and never paid.
    */
   async endOverdueActions(): Promise<void> {
     const { sql, provider, calls, orders, log } = this.#deps
@@ -284,8 +297,9 @@ export class Charges implements Consumer<'charge'> {
   readonly #known = new Batcher<ChargeRecord, boolean>(REPORTS, (records) => this.#areKnown(records))
 
   /**
-   * Whether the ledger has what each record says. The capture of a charge is written with the confirmation of its order: then
-   * the charge is known as authorized. What is given back is known where nothing is owed any more. Any other state is for `settle`.
+   * True for each record that the ledger already has. The capture of a charge is written with the confirmation of its
+   * order, so the charge is known as soon as it is authorized. A refund is known once no refund is open. `settle`
+   * handles any other state.
    */
   async #areKnown(records: readonly ChargeRecord[]): Promise<boolean[]> {
     const { sql } = this.#deps
@@ -306,8 +320,8 @@ export class Charges implements Consumer<'charge'> {
   }
 
   /**
-   * Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. `known` is the order as it
-   * was read lately.
+   * Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. `known` is the
+   * order as it was read lately.
    */
   async settle(charge: ChargeRecord, known?: OrderRow): Promise<void> {
     const { refunds } = this.#deps
@@ -332,7 +346,7 @@ export class Charges implements Consumer<'charge'> {
     if (charge.refundedMinor) await refunds.compare(charge.charge)
   }
 
-  /** By sale: locked rows delay the charges of their own sale only. */
+  /** Confirmations are batched by sale, so that locked rows delay the charges of their own sale only. */
   readonly #paid = new BatcherByKey<AuthorizedCharge, boolean>(SETTLE, async (_sale, charges) => {
     const confirmed = new Set((await this.#deps.orders.confirm(charges)).map(({ charge_id }) => charge_id))
     return charges.map(({ charge }) => confirmed.has(charge))
@@ -397,7 +411,7 @@ export class Charges implements Consumer<'charge'> {
   async #compareWith({ name, changes }: Pick<PaymentProvider, 'name' | 'changes'>): Promise<void> {
     const { sql, provider, calls } = this.#deps
     const isLimited = name === provider.name
-    /** Without it the next round goes on from the cursor. */
+    /** If no call is allowed now, the next round continues from the cursor. */
     const mayRead = async () => !isLimited || (await calls.take('comparison', 1)) > 0
     if (!(await mayRead())) return
     const last = await readProviderCursor(sql, name)
@@ -419,7 +433,7 @@ export class Charges implements Consumer<'charge'> {
         this.watch.answered()
         yield page
       }
-      // Also where nothing has changed.
+      // The provider has answered even if nothing has changed.
       this.watch.answered()
     } catch (error) {
       this.watch.failed()

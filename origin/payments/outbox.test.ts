@@ -90,7 +90,7 @@ test.each(['refund', 'capture'] as const)(
 )
 
 test('takes more captures at a time while all succeed, and few again after a failure', async () => {
-  // Nobody waits for the rest between two batches.
+  // The test does not wait between two batches, so the clock is a variable.
   let nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   let fails = false
@@ -259,7 +259,8 @@ describe('what the provider says was returned', () => {
       order,
       charge,
       rowsOf: () => sql<{ reason: string; minor: number; done: boolean }[]>`
-      select reason, amount_minor::int as minor, refunded_at is not null as done from refunds where charge_id = ${charge} order by asked_at`,
+      select reason, amount_minor::int as minor, refunded_at is not null as done from refunds
+        where charge_id = ${charge} order by asked_at`,
     }
   }
   async function ask({ charge, order }: ChargeOf, minor: number) {

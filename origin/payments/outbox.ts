@@ -1,7 +1,7 @@
 /**
- * The outbox: captures, which take the money of confirmed orders, and refunds, which give it back. Each has a row, written with
- * its job and open until the provider has confirmed it; a charge has one capture and any number of refunds. If a row is deleted,
- * such as the capture of a charge to be refunded, its job ends quietly.
+ * The outbox: captures, which take the money of confirmed orders, and refunds, which give it back. Each has a row,
+ * written with its job and open until the provider has confirmed it; a charge has one capture and any number of
+ * refunds. If a row is deleted, such as the capture of a charge to be refunded, its job ends quietly.
  */
 import type { Logger } from 'pino'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
@@ -32,15 +32,18 @@ import type { Captured, ChargeOf, PaymentProvider, ProviderRefund } from './prov
 import { OUTSIDE } from './refund-sums.ts'
 
 /**
- * Jobs taken at a time: few at first, since a provider may have a limit, and twice as many after each full batch without a failure,
- * to keep pace with what is sold in a second ..
+ * Jobs taken at a time: few at first, since a provider may have a limit, and twice as many after each full batch
+ * without a failure, to keep pace with what is sold in a second ..
  */
 const BATCH = { first: 32, most: 1_024 }
 /** .. and how often: money can wait, and buyers come first. */
 const BATCH_EVERY_MS = 1_000
 /** Calls in progress. */
 const AT_ONCE = 128
-/** What has not begun by then is for the next batch: with the provider's timeout it would outlast the lease of its job. */
+/**
+ * What has not begun by then is for the next batch: with the provider's timeout it would outlast the lease of its
+ * job.
+ */
 const BEGIN_WITHIN_MS = 3_000
 /** Rows noted as done by one statement, and the pause between two. */
 const NOTING = { size: 500, queue: 20_000, pauseMs: 100 }
@@ -250,8 +253,8 @@ export class Outbox implements Consumer<OutboxKind> {
   }
 
   /**
-   * Notes what the provider says was given back of a charge; `failed` is a refund that it has just reported so. A charge of another
-   * system on the same account is ignored.
+   * Notes what the provider says was given back of a charge; `failed` is a refund that it has just reported so. A
+   * charge of another system on the same account is ignored.
    */
   async compare(charge: string, failed?: ProviderRefund): Promise<void> {
     const order = await orderOfCharge(this.#deps.sql, charge)
@@ -271,7 +274,10 @@ export class Outbox implements Consumer<OutboxKind> {
     return this.#requeue({ forgottenHours: FORGOTTEN_HOURS, limit: BATCH.most })
   }
 
-  /** Queues open rows that are reported done: the report may be outdated, so the provider is asked for the current state. */
+  /**
+   * Queues open rows that are reported done: the report may be outdated, so the provider is asked for the current
+   * state.
+   */
   recheck(charges: readonly string[]): Promise<void> {
     return this.#requeue({ charges })
   }

@@ -1,6 +1,6 @@
 /**
- * Payments: orders whose charge is to be started or resumed, captures and refunds, each one row that is open until the provider
- * has confirmed it, and the cursor in the provider's records.
+ * Payments: orders whose charge is to be started or resumed, captures and refunds, each one row that is open until
+ * the provider has confirmed it, and the cursor in the provider's records.
  */
 import type { Card } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
@@ -20,7 +20,10 @@ export interface Refund extends ChargeOf {
 /** The group of charges of nothing, for which no provider is called. */
 export const FREE = 'free'
 
-/** Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not ended. */
+/**
+ * Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not
+ * ended.
+ */
 export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => sql<OrderRow[]>`
   with paying as materialized (select * from ${advancing(sql, payments, { from: ['reserved'], to: 'paying' })}),
     queued as (
@@ -45,8 +48,8 @@ export async function findPaymentsToBegin(sql: Sql, limit: number) {
 }
 
 /**
- * Sets the time of orders that have not changed in `paying` for this long to now, and returns those without a job: that of the
- * others only waits for its turn at the provider.
+ * Sets the time of orders that have not changed in `paying` for this long to now, and returns those without a job:
+ * that of the others only waits for its turn at the provider.
  */
 export async function touchForgottenPayments(tx: Queryable, forgottenSeconds: number, limit: number) {
   const rows = await tx<{ order_id: string }[]>`
@@ -73,7 +76,7 @@ export async function findOverdueActions(sql: Sql, limit: number) {
     from orders where ${isActionOverdue(sql)} order by random() limit ${limit}`
 }
 
-/** From now on the attempt is confirmed no more; false if it is over already. */
+/** Marks the attempt as ending, so that it is no longer confirmed. Returns false if it is over already. */
 export async function endAction(sql: Sql, { order, attempt }: { order: string; attempt: number }): Promise<boolean> {
   const { count } = await sql`
     update orders set action = action || '{"ending": true}'
@@ -118,7 +121,8 @@ export interface OpenRow extends ChargeOf {
 export const confirmPaid = (sql: Queryable, paid: readonly ChargeOf[]) => sql<OrderRow[]>`
   with confirmed as materialized (
       select * from ${advancing(sql, paid, { from: ['paying', 'reserved'], to: 'confirmed' })}),
-    owed as (insert into captures (charge_id, order_id) select charge_id, order_id from confirmed on conflict do nothing),
+    owed as (insert into captures (charge_id, order_id) select charge_id, order_id from confirmed
+      on conflict do nothing),
     -- A second job for a charge finds no open row.
     queued as (
       insert into jobs (queue, data)
@@ -142,7 +146,8 @@ export async function findOpen(
   }
   const rows = await sql<OpenRow[]>`
     select refund_id as id, charge_id as charge, order_id as "order",
-      (amount_minor - (select coalesce(sum(minor::bigint), 0) from jsonb_each_text(returned) as r(id, minor)))::float8 as "amountMinor",
+      (amount_minor - (select coalesce(sum(minor::bigint), 0)
+        from jsonb_each_text(returned) as r(id, minor)))::float8 as "amountMinor",
       amount_minor is not null and exists (
         select from captures c where c.charge_id = r.charge_id and c.captured_at is null) as "captureFirst",
       amount_minor is null and exists (
@@ -201,7 +206,7 @@ export async function insertTaken(sql: Queryable, { charge, order }: ChargeOf): 
     on conflict (charge_id) do update set captured_at = excluded.captured_at where c.captured_at is null`
 }
 
-/** Those of the charges without an open refund. */
+/** Returns the charges that have no open refund. */
 export async function withoutOpenRefund(sql: Queryable, charges: readonly string[]): Promise<string[]> {
   const rows = await sql<{ charge_id: string }[]>`
     select distinct charge_id from refunds
@@ -209,7 +214,10 @@ export async function withoutOpenRefund(sql: Queryable, charges: readonly string
   return charges.filter((charge) => !rows.some((row) => row.charge_id === charge))
 }
 
-/** Sets the time of open rows to now, and returns them: those of these charges, or some that have been open for so long. */
+/**
+ * Sets the time of open rows to now, and returns them: those of these charges, or some that have been open for so
+ * long.
+ */
 export async function touchOpen(
   tx: Queryable,
   table: OutboxTable,
@@ -227,7 +235,7 @@ export async function touchOpen(
     returning charge_id as charge, order_id as "order" ${table === 'refunds' ? tx`, refund_id as refund` : tx``}`
 }
 
-/** Those of the orders that belong to a test sale. */
+/** Returns the orders that belong to a test sale. */
 export async function ordersOfTestSales(sql: Queryable, orders: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ order_id: string }[]>`
     select order_id from orders join sales using (sale_id) where order_id = any(${orders as string[]}::uuid[]) and test`
@@ -257,7 +265,9 @@ export async function refundsOf(tx: Queryable, orders: readonly OrderRow[]): Pro
   return tx<RefundRow[]>`select * from refunds where charge_id = any(${charges}::text[]) order by asked_at, refund_id`
 }
 
-/** Open captures of these charges are deleted, unless a part of their money is given back, which must be taken first. */
+/**
+ * Open captures of these charges are deleted, unless a part of their money is given back, which must be taken first.
+ */
 async function deleteOpenCaptures(tx: Queryable, charges: readonly string[]): Promise<void> {
   await tx`
     delete from captures c where charge_id = any(${charges as string[]}::text[]) and captured_at is null
@@ -289,7 +299,8 @@ export async function insertRefund(tx: Queryable, refund: NewRefund): Promise<Re
   if (amountMinor === null) await deleteOpenCaptures(tx, [charge])
   const [row] = await tx<RefundRow[]>`
     insert into refunds (charge_id, order_id, reason, amount_minor, restock, lines, operator, idempotency_key)
-    values (${charge}, ${order}, ${reason}, ${amountMinor}, ${restock}, ${lines as number[] | null}::int[], ${operator}, ${key})
+    values (${charge}, ${order}, ${reason}, ${amountMinor}, ${restock}, ${lines as number[] | null}::int[],
+      ${operator}, ${key})
     returning *`
   if (!row) throw new Error('no refund was inserted')
   return row
@@ -321,11 +332,15 @@ export async function finishRefunds(tx: Queryable, ids: readonly string[]): Prom
   return updateRefunded(tx, orders)
 }
 
-/** Updates `refunded_minor` of locked orders from their refunds, and returns the lines that were given back with their units. */
+/**
+ * Updates `refunded_minor` of locked orders from their refunds, and returns the lines that were given back with their
+ * units.
+ */
 async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promise<Refunded> {
   const rows = await refundsOf(tx, orders)
   const taken = await tx<{ charge_id: string }[]>`
-    select charge_id from captures where captured_at is not null and charge_id = any(${rows.map((r) => r.charge_id)}::text[])`
+    select charge_id from captures where captured_at is not null
+      and charge_id = any(${rows.map((r) => r.charge_id)}::text[])`
   const isTaken = new Set(taken.map((row) => row.charge_id))
   const changed: OrderRow[] = []
   const restocked: OrderRow[] = []
@@ -403,7 +418,8 @@ export async function noteReturns(tx: Queryable, reports: readonly Returned[]): 
     for (const { id, amountMinor } of counted.outside)
       await tx`
         insert into refunds (charge_id, order_id, reason, amount_minor, refunded_at, returned)
-        values (${charge}, ${order.order_id}, ${OUTSIDE}, ${amountMinor}, clock_timestamp(), ${tx.json({ [id]: amountMinor })})`
+        values (${charge}, ${order.order_id}, ${OUTSIDE}, ${amountMinor}, clock_timestamp(),
+          ${tx.json({ [id]: amountMinor })})`
     noted.made.push(charge)
     noted.outside.push(order)
   }
@@ -426,7 +442,7 @@ export async function orderOfCharge(sql: Queryable, charge: string): Promise<str
   return row?.order_id
 }
 
-/** Whether the ledger has given back of each charge what is reported of it, with nothing open. */
+/** Returns what the ledger has refunded of each charge, for the charges that have no open refund. */
 export async function findReturned(
   sql: Queryable,
   charges: readonly string[],

@@ -33,7 +33,7 @@ const charges = new Charges({
   ...deps,
   ...{ provider: failing, sources: [failing], returnUrl, orders, captures, refunds, nowMs: Date.now },
 })
-/** More attempts than a charge without an answer has at least. */
+/** Makes more attempts than a charge without an answer has at least. */
 async function attemptOften(): Promise<void> {
   for (let times = 0; times <= CHARGE_ATTEMPTS; times++) {
     await sql`update jobs set run_at = now() where queue = 'charge'`

@@ -1,14 +1,14 @@
 /**
- * Whether the provider answers at all. One charge may be silent by itself, such as that of a bank that never responds; so whenever
- * one is, the provider is asked for its record, which any provider that is there can read. If several of these reads in a row get
- * no answer, the provider is away.
+ * Tells whether the provider answers at all. One charge may get no answer by itself, for example if a bank never
+ * responds. So after each such charge this reads its record, which an available provider can always return. If
+ * several of these reads in a row get no answer, the provider is away.
  */
 import type { Calls } from './call-budget.ts'
 import type { PaymentProvider, ProviderSeen } from './providers/provider.ts'
 
-/** Reads in a row without an answer: one may be lost. */
+/** The provider counts as away after this many reads in a row without an answer, because one may be lost. */
 const AWAY_AFTER = 2
-/** Between two reads, since charges go unanswered in masses. */
+/** The time between two reads, because many charges may go unanswered at once. */
 const READ_EVERY_MS = 1_000
 
 interface WatchDeps {
@@ -61,7 +61,7 @@ export class ProviderWatch {
         () => this.failed(),
       )
     }
-    // Behind the attempt, whose lease is short.
+    // The read does not delay the attempt, because the lease of the job is short.
     void read().catch(() => {})
   }
 }

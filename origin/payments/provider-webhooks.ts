@@ -1,4 +1,7 @@
-/** Webhooks of the payment provider, and of the sandbox beside it. Duplicates and late ones change nothing: the ledger's guards decide. */
+/**
+ * Webhooks of the payment provider, and of the sandbox beside it. Duplicates and late ones change nothing: the
+ * ledger's guards decide.
+ */
 import { Hono } from 'hono'
 import { jsonIn } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'

@@ -1,6 +1,6 @@
 /**
- * What the refunds of a charge add up to, and what the provider says of them. A row without an amount gives back whatever is left of its charge; an order's
- * `refunded_minor` is always the sum of its made refunds. Pure.
+ * What the refunds of a charge add up to, and what the provider says of them. A row without an amount gives back
+ * whatever is left of its charge; an order's `refunded_minor` is always the sum of its made refunds. Pure.
  */
 import { isSold } from '../../shared/order-status.ts'
 import { type Move, type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
@@ -53,7 +53,10 @@ interface RefundMove {
   readonly returned: readonly number[]
 }
 
-/** What an order shows once these of its refunds are made. Its units are for sale again where they say so, whatever is given back. */
+/**
+ * What an order shows once these of its refunds are made. Its units are for sale again where they say so, whatever is
+ * given back.
+ */
 export function refundMove(order: OrderRow, rows: readonly RefundRow[]): RefundMove {
   const { status, refunded_minor } = order
   const from = [status]
@@ -91,8 +94,9 @@ interface Counted {
 }
 
 /**
- * Counts the provider's refunds of a charge, each once. One that was made for a row is that row's. One that a person made there counts
- * for what is still owed, parts first, before anything is tried again; the rest of it is another refund. What has failed is owed again.
+ * Counts the provider's refunds of a charge, each once. One that was made for a row is that row's. One that a person
+ * made there counts for what is still owed, parts first, before anything is tried again; the rest of it is another
+ * refund. What has failed is owed again.
  */
 export function countReturns(rows: readonly RefundRow[], { takenMinor, refunds }: Returns): Counted {
   const counts = rows.map((row): Count => ({ row, returned: { ...row.returned }, isLess: false }))

@@ -129,7 +129,8 @@ describe.concurrent('a refund', () => {
   async function byHand(order: string, amount?: number) {
     await origin.sql()`
       insert into sandbox.refunds (key, charge_id, amount_minor)
-      select ${randomUUID()}, charge_id, ${amount ?? origin.sql()`amount_minor - refunded_minor`} from sandbox.charges where order_id = ${order}`
+      select ${randomUUID()}, charge_id, ${amount ?? origin.sql()`amount_minor - refunded_minor`}
+        from sandbox.charges where order_id = ${order}`
     const [charge] = await origin.sql()`
       update sandbox.charges set changed_by = pg_current_xact_id(),
         refunded_minor = ${amount === undefined ? origin.sql()`amount_minor` : origin.sql()`refunded_minor + ${amount}`},
@@ -160,7 +161,7 @@ describe.concurrent('an operator cancels', () => {
     const order = await paid(await origin.sale())
     const taken = () => origin.sql()`select captured_at is not null as taken from captures where order_id = ${order}`
     await eventuallyMatches(taken, [{ taken: true }])
-    // As a worker leaves it that dies between the provider and the ledger.
+    // A worker that dies between the provider and the ledger leaves this state.
     await origin.sql()`update captures set captured_at = null where order_id = ${order}`
     expect(await cancel(order)).toMatchObject({ status: 200 })
     await until(order, { status: 'cancelled', refunded_minor: PRICE })

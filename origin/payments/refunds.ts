@@ -1,6 +1,6 @@
 /**
- * Refunds that an operator asks for. The row, its job and the audit entry are one transaction; the outbox calls the provider, and the
- * order shows it once the provider has confirmed.
+ * Refunds that an operator asks for. The row, its job and the audit entry are one transaction; the outbox calls the
+ * provider, and the order shows it once the provider has confirmed.
  */
 import type { RefundRequest } from '../../shared/api/operator.ts'
 import { isSold } from '../../shared/order-status.ts'
@@ -14,7 +14,7 @@ import { priceOf, requireLines } from '../orders/order-lines.ts'
 import { insertRefund, lockOrders, refundsOf } from './payment-queries.ts'
 import { amountLeft, amountOf, type RefundRow } from './refund-sums.ts'
 
-/** Who asks, and the key of the call, if it has one. */
+/** The operator, and the key of the call if it has one. */
 interface Asked {
   readonly operator: string
   readonly key: string | null
@@ -29,7 +29,10 @@ interface RefundResult {
   readonly isRestocked: boolean
 }
 
-/** Throws, and changes nothing, if the order is not sold, if more is asked for than is left, or a line is given back already. */
+/**
+ * Throws, and changes nothing, if the order is not sold, if more is asked for than is left, or a line is given back
+ * already.
+ */
 export async function askRefund(
   sql: Sql,
   orderId: string,
@@ -90,7 +93,7 @@ export async function askRefund(
 /** The lines that these refunds name, made or not. */
 export const givenBack = (rows: readonly RefundRow[]): number[] => rows.flatMap(({ lines }) => lines ?? [])
 
-/** Whether a call with a known key asks for the same. */
+/** True if a call with a known key asks for the same refund. */
 function isSame(request: RefundRequest, row: RefundRow, order: OrderRow, rows: readonly RefundRow[]): boolean {
   const { amount_minor, reason, restock, lines } = request
   const sameLines = textOf(lines) === textOf(row.lines)

@@ -1,6 +1,6 @@
 /**
- * The sandbox beside a provider that takes money, for orders of test sales alone: neither ever sees an order of the other. What
- * the sandbox reports of any other order does not count, since it would be confirmed for nothing.
+ * The sandbox beside a provider that takes money, for orders of test sales alone: neither ever sees an order of the
+ * other. What the sandbox reports of any other order does not count, since it would be confirmed for nothing.
  */
 import type { Sql } from '../ledger/connection.ts'
 import { ordersOfTestSales } from './payment-queries.ts'

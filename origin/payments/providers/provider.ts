@@ -1,7 +1,7 @@
 /**
- * The interface of a payment provider. A charge is authorized first, which may need its buyer (3-D Secure), and its money is
- * captured when the order is confirmed. The order's id and the attempt are its idempotency key: a repeated request concerns the
- * same charge, never a second one.
+ * The interface of a payment provider. A charge is authorized first, which may need its buyer (3-D Secure), and its
+ * money is captured when the order is confirmed. The order's id and the attempt are its idempotency key: a repeated
+ * request concerns the same charge, never a second one.
  */
 import type { Card, DeclineCode } from '../../../shared/api/public.ts'
 import type { PaymentAction } from '../../ledger/schema/orders.ts'
@@ -19,9 +19,9 @@ type AuthorizeResult =
   | { readonly result: 'declined'; readonly code: DeclineCode }
   /** No response in time: it may have happened, or may happen later. */
   | { readonly result: 'unknown'; readonly reason: string }
-  /** Nothing has happened, and nothing will: what was sent is wrong, and no other card is better. `code` is of the provider. */
+  /** The charge is impossible: the request is wrong, and no other card helps. `code` is the provider's. */
   | { readonly result: 'refused'; readonly code: string; readonly reason: string }
-  /** Nothing has happened: a rate limit, or a key without permission. A later attempt may succeed. */
+  /** The provider did nothing, because of a rate limit or a key without permission. A later attempt may succeed. */
   | { readonly result: 'turned_away'; readonly reason: string }
 
 export interface Captured {
@@ -105,7 +105,10 @@ export interface PaymentProvider {
   find(order: string): Promise<ChargeRecord | undefined>
   /** Pages of changes after a cursor of the provider, the oldest first; null begins as far back as matters. */
   changes(since: string | null): AsyncIterable<{ records: readonly ChargeRecord[]; cursor: string }>
-  /** Reads a webhook by its body and the headers that are asked for: undefined if its signature is invalid, null if it is irrelevant. */
+  /**
+   * Reads a webhook by its body and the headers that are asked for: undefined if its signature is invalid, null if it
+   * is irrelevant.
+   */
   readWebhook(header: HeaderOf, body: string): Promise<ChargeRecord | null | undefined>
 }
 
@@ -145,6 +148,6 @@ export const SANDBOX_DELAYS = { slowMs: 3_000, lateMs: 15_000 } as const
 export interface ProviderSeen {
   readonly answeredAtMs: number | null
   readonly failedAtMs: number | null
-  /** Whether not even reads are answered, which would hang by no card. */
+  /** True if even reads get no answer. Reads do not depend on a card. */
   readonly isAway: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * The page of the sandbox's bank, where a buyer authenticates a payment: what a 3-D Secure challenge is to a real one. It has
- * no script, and says that no money moves.
+ * The page of the sandbox's bank, where a buyer authenticates a payment: what a 3-D Secure challenge is to a real
+ * one. It has no script, and says that no money moves.
  */
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'

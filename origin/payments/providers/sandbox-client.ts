@@ -54,7 +54,7 @@ const refundOf = ({ key, amount_minor }: v.InferOutput<typeof Refunds>['refunds'
 const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
 /** An older webhook is a replay. */
 const TOLERANCE_SECONDS = 300
-/** More than a worker has charges, captures and refunds in progress. */
+/** The limit is above the charges, captures and refunds that a worker has in progress. */
 const CONNECTIONS = 512
 
 class TurnedAway extends Error {}

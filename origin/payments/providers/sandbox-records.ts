@@ -1,14 +1,17 @@
 /**
- * The sandbox's own records: its charges and refunds, in the schema `sandbox`. Calls that come while others are written travel
- * together, in one commit: a provider answers when its records are durable, and must not be the limit of a sale that it is
- * tested with.
+ * The sandbox's own records: its charges and refunds, in the schema `sandbox`. Calls that come while others are
+ * written travel together, in one commit: a provider answers when its records are durable, and must not be the limit
+ * of a sale that it is tested with.
  */
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../ledger/connection.ts'
 import { Batcher } from '../../lib/batcher.ts'
 
 const MAX_CONNECTIONS = 4
-/** A connection that is silent for a second longer is closed: all calls of one kind wait for it, and the shop asks again. */
+/**
+ * A connection that is silent for a second longer is closed: all calls of one kind wait for it, and the shop asks
+ * again.
+ */
 const STATEMENT_MS = 2_000
 const PAGE = 1_000
 /** Calls of one kind in one transaction, and those that wait. */
@@ -28,7 +31,7 @@ export interface Charge {
   readonly code: string | null
   readonly return_url: string | null
   readonly refunded_minor: string
-  /** Of the order's payment. */
+  /** The number of the order's payment attempt. */
   readonly attempt: number
   /** Requests to make this charge. */
   readonly attempts: number
@@ -43,8 +46,8 @@ type NewCharge = Pick<
 > & { readonly amount_minor: number }
 
 /**
- * `changed_by` is the last transaction that changed the row. A reader gets only rows below the oldest running transaction,
- * which are final, and continues by transaction and charge: so it misses none.
+ * `changed_by` is the last transaction that changed the row. A reader gets only rows below the oldest running
+ * transaction, which are final, and continues by transaction and charge: so it misses none.
  */
 const SCHEMA = `
   create schema if not exists sandbox;
@@ -204,7 +207,10 @@ export async function openRecords(databaseUrl: string) {
   }
 }
 
-/** Writes calls in rounds in which no key comes twice, as one statement changes a row once. Results in the order of the calls. */
+/**
+ * Writes calls in rounds in which no key comes twice, as one statement changes a row once. Results in the order of
+ * the calls.
+ */
 async function inDistinctRounds<Call, Result>(
   calls: readonly Call[],
   keyOf: (call: Call) => string,

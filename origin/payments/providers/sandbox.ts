@@ -1,7 +1,7 @@
 /**
- * The sandbox: a payment provider for development and tests, a real HTTP server with its own records, whose responses depend on the
- * payment method. It knows nothing of stock or holds, and would charge an order twice under two keys: to prevent that is the
- * shop's task, and tests check it in these records.
+ * The sandbox: a payment provider for development and tests, a real HTTP server with its own records, whose responses
+ * depend on the payment method. It knows nothing of stock or holds, and would charge an order twice under two keys:
+ * to prevent that is the shop's task, and tests check it in these records.
  *
  *   pm_ok             is authorized                   pm_declined       is declined
  *   pm_slow           after three seconds, and        pm_timeout        never responds, and never happens
@@ -14,13 +14,14 @@
  *   pm_3ds_fails      is declined by the bank even if its buyer approves it
  *   pm_3ds_abandoned  has the same page, whose buttons do nothing: nobody comes
  *
- * An authorized charge is captured on request, once, or cancelled and never captured. A captured one is refunded, in parts or
- * whole, by the shop or by hand: `POST /charges/{charge}/refund { key?, amount_minor? }`. A client without a browser posts to
- * `/bank/{charge}/approve` or `/decline`.
+ * An authorized charge is captured on request, once, or cancelled and never captured. A captured one is refunded, in
+ * parts or whole, by the shop or by hand: `POST /charges/{charge}/refund { key?, amount_minor? }`. A client without a
+ * browser posts to `/bank/{charge}/approve` or `/decline`.
  *
  * The origin starts its own sandbox unless it gets an address. By hand:
  *
- *     DATABASE_URL=.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/sandbox WEBHOOK_SECRET=.. node origin/payments/providers/sandbox.ts
+ *     DATABASE_URL=.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/sandbox WEBHOOK_SECRET=.. node
+ *       origin/payments/providers/sandbox.ts
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { once, setMaxListeners } from 'node:events'
@@ -45,10 +46,10 @@ const MAX_WEBHOOKS = 256
 const LATE_INTERVAL_MS = 500
 
 const NEED_THE_BUYER = ['pm_3ds', 'pm_3ds_fails', 'pm_3ds_abandoned']
-/** Other methods than the good ones and these are declined without a reason. */
+/** The decline codes by method. Any method that is neither here nor good is declined without a reason. */
 const DECLINE_CODES: Readonly<Record<string, string>> = { pm_insufficient_funds: 'insufficient_funds' }
 const AUTHENTICATION_FAILED = 'authentication_failed'
-/** Nothing comes of a charge by these while its request is new. */
+/** A new request with one of these methods never succeeds at once. */
 const NEVER_AT_ONCE = ['pm_timeout', 'pm_late', 'pm_flaky', 'pm_slow']
 const GOOD = ['pm_ok', 'pm_slow', 'pm_flaky', 'pm_webhook_twice']
 
@@ -79,7 +80,10 @@ interface SandboxOptions {
   readonly port?: number
   readonly slowMs?: number | undefined
   readonly lateMs?: number | undefined
-  /** More are turned away (429), by a bucket that holds a second's calls, as Stripe describes its own; undefined: none is. */
+  /**
+   * Calls above this rate get 429. A bucket holds one second's calls, as Stripe describes its own. If undefined,
+   * there is no limit.
+   */
   readonly callsPerSecond?: number | undefined
 }
 
@@ -169,7 +173,7 @@ export async function startSandbox(options: SandboxOptions) {
     const from: ChargeStatus[] = [
       'authorized',
       'requires_action',
-      // Nothing comes of it any more: its buyer pays with another charge.
+      // A declined charge cannot change any more, because its buyer pays with another charge.
       'declined',
       ...(row.method === 'pm_late' ? [] : ['pending' as const]),
     ]

@@ -15,7 +15,7 @@ describe('the Stripe provider', async () => {
   const provide = (options: { secretKey?: string; nowMs?: () => number; timeoutMs?: number } = {}) =>
     stripeProvider({ secretKey, webhookSecret, apiUrl: stripe.url, nowMs: Date.now, ...options })
   const provider = provide()
-  /** Of methods that never answer. */
+  /** This provider has a short timeout, for methods that never answer. */
   const impatient = provide({ timeoutMs: 300 })
   const authorize = (order: string, method = 'pm_card_visa', by = provider) =>
     by.authorize({ order, amountMinor: 2_000, currency: 'EUR', method, ...FIRST })

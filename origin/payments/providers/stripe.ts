@@ -1,7 +1,8 @@
 /**
- * Stripe as a payment provider, through its own library. A charge is a payment intent, confirmed at its creation under the
- * idempotency key of the order's attempt, and captured later. In between it may need its buyer, who authenticates it at their
- * bank. Its state comes from responses, from signed webhooks, and from the list of events that Stripe keeps for thirty days.
+ * Stripe as a payment provider, through its own library. A charge is a payment intent, confirmed at its creation
+ * under the idempotency key of the order's attempt, and captured later. In between it may need its buyer, who
+ * authenticates it at their bank. Its state comes from responses, from signed webhooks, and from the list of events
+ * that Stripe keeps for thirty days.
  */
 import Stripe from 'stripe'
 import type { Card, DeclineCode } from '../../../shared/api/public.ts'
@@ -35,7 +36,10 @@ const EVENTS = [
   'refund.failed',
 ]
 
-/** Stripe's codes of errors and of issuers' declines (docs.stripe.com/error-codes, /declines/codes); any other: declined. */
+/**
+ * Stripe's codes of errors and of issuers' declines (docs.stripe.com/error-codes, /declines/codes); any other:
+ * declined.
+ */
 const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
   insufficient_funds: 'insufficient_funds',
   expired_card: 'expired_card',
@@ -90,8 +94,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   const eventsBy = (query: Stripe.EventListParams) => stripe.events.list({ types: EVENTS, limit: PAGE, ...query })
 
   /**
-   * The event to begin with if there is no cursor: the last one before the relevant time, or else the very first. From there
-   * all events are read as usual, the oldest first, so that an interruption skips nothing.
+   * The event to begin with if there is no cursor: the last one before the relevant time, or else the very first.
+   * From there all events are read as usual, the oldest first, so that an interruption skips nothing.
    */
   async function firstEvent(): Promise<Stripe.Event | undefined> {
     const lt = Math.floor(options.nowMs() / 1000) - FIRST_READ_SECONDS
@@ -160,8 +164,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     async refund({ charge, order, key, amountMinor, failed }) {
       const made = { payment_intent: charge, metadata: { order, refund: key } }
       if (amountMinor === null)
-        // Without an idempotency key, under which Stripe would repeat a failure for a day. It refunds what is left of a charge
-        // only once in any case.
+        // This call has no idempotency key, under which Stripe would repeat a failure for a day. It refunds what is
+        // left of a charge only once in any case.
         return refundOf(await stripe.refunds.create(made))
       const { currency } = await retrieve(charge)
       const amount = toStripe(amountMinor, currency.toUpperCase())
@@ -219,14 +223,19 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   }
 }
 
-/** Other systems may use the same account, and the same name in their metadata. */
+/** The format must be checked, because other systems may use the same account and the same name in their metadata. */
 const isOrder = (id: string | undefined): id is string => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? '')
 
-/** True for a final refusal of what was sent. After any other error the charge may have happened, or may happen later. */
+/**
+ * True for a final refusal of what was sent. After any other error the charge may have happened, or may happen later.
+ */
 const isRefusal = (error: unknown): error is Stripe.errors.StripeInvalidRequestError =>
   error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400
 
-/** True where the buyer can do something about it: another card, or one that exists. All else that was sent is the shop's. */
+/**
+ * True where the buyer can do something about it: another card, or one that exists. All else that was sent is the
+ * shop's.
+ */
 function isDecline(error: unknown): error is Stripe.errors.StripeError {
   if (error instanceof Stripe.errors.StripeCardError) return true
   if (!isRefusal(error)) return false
@@ -253,7 +262,10 @@ const attemptIn = (metadata: Stripe.Metadata | null) => Number(metadata?.attempt
 const declineCodeOf = (error: { readonly code?: string; readonly decline_code?: string } | null): DeclineCode =>
   DECLINE_CODES[error?.decline_code ?? ''] ?? DECLINE_CODES[error?.code ?? ''] ?? 'declined'
 
-/** A refund that waits for its buyer counts as made: what they do brings the money, and another refund would bring it twice. */
+/**
+ * A refund that waits for its buyer counts as made: what they do brings the money, and another refund would bring it
+ * twice.
+ */
 const refundOf = ({ id, amount, currency, status, metadata }: Stripe.Refund): ProviderRefund => ({
   id,
   key: metadata?.refund ?? null,
@@ -303,8 +315,8 @@ function cardOf(card: Stripe.Charge.PaymentMethodDetails.Card | undefined): Card
 }
 
 /**
- * Where the buyer authenticates it: at the bank's address, or, if only Stripe's script can continue (of a form made with it),
- * on our page with that script.
+ * Where the buyer authenticates it: at the bank's address, or, if only Stripe's script can continue (of a form made
+ * with it), on our page with that script.
  */
 function actionOf({ id: charge, next_action, client_secret, metadata }: Stripe.PaymentIntent): PaymentAction {
   const url = next_action?.redirect_to_url?.url ?? `${metadata.order_page ?? ''}/pay`
