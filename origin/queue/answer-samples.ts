@@ -1,17 +1,22 @@
 /**
- * The answers by which the line is steered, of one sale at one origin. Strangers shape what they send, so little of it counts: one
- * answer per visitor and second, timed from the complete request, to work that was really done. The estimate is one that a
- * tenth of liars cannot move beyond what the others saw. Pure.
+ * The answers by which the line is steered, of one sale at one origin. Strangers shape what they send, so little of
+ * it counts: one answer per visitor and second, timed from the complete request, to work that was really done. The
+ * estimate is one that a tenth of liars cannot move beyond what the others saw. Pure.
  */
 
-/** The estimate is exceeded by a quarter of the answers: slow ones show, and a tenth of the visitors cannot make them. */
+/**
+ * The estimate is exceeded by a quarter of the answers: slow ones show, and a tenth of the visitors cannot make them.
+ */
 const QUANTILE = 0.75
 /** A visitor who calls more often counts no more. */
 const ONE_SAMPLE_MS = 1_000
-/** Samples between two notes, and visitors of the last second, at most .. */
+/** The limit of samples between two notes, and of visitors of the last second. */
 const MAX_SAMPLES = 5_000
 const MAX_VISITORS = 2 * MAX_SAMPLES
-/** .. and samples at least: fewer wait for those until the next note, since one slow call is no congestion. */
+/**
+ * The least number of samples in a note. Fewer samples wait for the next note, because one slow call is not
+ * congestion.
+ */
 export const MIN_SAMPLES = 5
 
 export class AnswerSamples {

@@ -76,7 +76,7 @@ test('ignores a slightly lower count, and reports one that began anew after Redi
   const counts = (expected: number) => countsBecome('lost', { arrivals: expected, counted: true })
   for (let number = 1; number <= 20; number++) arrivals.arrived('lost', number)
   await counts(20)
-  // As on a replica that was one arrival behind.
+  // This is the state of a replica that was one arrival behind.
   await redis
     .multi()
     .del('{lost}:arrivals')
@@ -127,7 +127,7 @@ test('knows in every process how many come first, by unpaid orders and in the li
       ),
     )
   expect(demand()).toEqual(Array(2).fill(Array(2).fill([0, 0, 0])))
-  // Without an unpaid order, with one, and with more than are told apart.
+  // The visitors have no unpaid order, one, and more than the counts distinguish.
   const asks = () => {
     arrivals.waitsForStock('reported', 'ann', 0)
     other.waitsForStock('reported', 'bob', 1)
@@ -149,7 +149,7 @@ test('knows in every process how many come first, by unpaid orders and in the li
   expect([other, arrivals].map((one) => one.demandForUses('reported'))).toEqual([1, 1])
   expect(await redis.pttl('{reported}:in-line')).toBeLessThanOrEqual(10_000)
   const silent = async () => {
-    // As after ten seconds without a report.
+    // The counts expire after ten seconds without a report.
     await redis.pexpire('{reported}:in-line', 1)
     asks()
     return demand()

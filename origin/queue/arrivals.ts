@@ -1,9 +1,10 @@
 /**
- * Who has come to the checkout of each sale, counted over all origins; the edge steers the queue by it. Two counts: the
- * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
- * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts do not
- * change and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
- * the edge says how many wait in line, and all origins know: visitors with unpaid orders come after those who have fewer.
+ * Counts who has come to the checkout of each sale, over all origins; the edge steers the queue by it. There are two
+ * counts: the ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who
+ * found all units in carts and still ask. Notes are written in batches, after the responses. While Redis is away or
+ * full, the counts do not change and say so (`counted`): the edge then counts no visitor as a no-show. The notes wait
+ * until Redis is back. In the other direction the edge reports how many wait in the queue, and all origins know it:
+ * visitors with unpaid orders come after those who have fewer.
  */
 import { queueNamesOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
@@ -15,7 +16,10 @@ import type { SaleRow } from '../sales/sale-row.ts'
 import { MOST_UNPAID, type Store, WAITS_FOR_USE } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
-/** A sale to which nobody has come for so long is counted this often: the edge, which asks once a second, learns of the next one so late. */
+/**
+ * A sale to which nobody has come for so long is counted this often: the edge, which asks once a second, learns of
+ * the next one so late.
+ */
 const QUIET_AFTER_MS = 5_000
 const QUIET_FLUSH_MS = 1_000
 /** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
@@ -26,9 +30,9 @@ const NEEDED_FOR_MS = 60_000
 const ARRIVALS_TTL_MS = 48 * 3_600_000
 /** The first count of a sale is waited for this long; after that Redis counts as away. */
 const FIRST_COUNT_TIMEOUT_MS = 500
-/** Latest arrivals reported to the edge: enough to learn how late people come .. */
+/** The limit of latest arrivals reported to the edge, which is enough to learn how late people come. */
 const MAX_RECENT = 20
-/** .. and how many of a sale are remembered, since a second call is no late arrival. */
+/** The limit of remembered arrivals of a sale. They are remembered because a second call is no late arrival. */
 const MAX_SEEN = 100_000
 /** All who wait for stock ask no more often than this together; each asks within these bounds. */
 const ASKS_PER_SECOND = 400
@@ -46,7 +50,7 @@ const RESET_BELOW = 0.9
 
 export interface Counts {
   readonly arrivals: number
-  /** Without those who have unpaid orders: they come after the line. */
+  /** The visitors who wait for stock. Those with unpaid orders are left out, because they come after the queue. */
   readonly waiting_for_stock: number
   /** False before the first count, and while Redis is away or takes no notes. */
   readonly counted: boolean
@@ -55,9 +59,12 @@ export interface Counts {
 interface SaleArrivals {
   /** Null before the first attempt to count. */
   counts: Counts | null
-  /** Notes for Redis: ticket numbers that arrived .. */
+  /** The ticket numbers that arrived and are not yet written to Redis. */
   arrived: Set<number>
-  /** .. and visitors: how many unpaid orders they have while they wait for stock, null once they have a unit. */
+  /**
+   * The visitors who are not yet written to Redis: the number of unpaid orders while they wait for stock, null once
+   * they have a unit.
+   */
   waiting: Map<string, number | null>
   /** How many visitors wait for stock, by the number of their unpaid orders. */
   waitingByUnpaid: readonly number[]
@@ -112,7 +119,10 @@ export class Arrivals {
     return this.#sales.get(saleId)?.recent.splice(0) ?? []
   }
 
-  /** A visitor with so many unpaid orders, at most MOST_UNPAID, waits for stock; null for one who does not, which matters only if some wait. */
+  /**
+   * A visitor with so many unpaid orders, at most MOST_UNPAID, waits for stock; null for one who does not, which
+   * matters only if some wait.
+   */
   waitsForStock(saleId: string, visitor: string, unpaid: number | null): void {
     const { waiting, waitingByUnpaid } = this.#needed(saleId)
     if (waiting.has(visitor) || (waiting.size < MAX_NOTES && (unpaid !== null || sum(waitingByUnpaid) > 0)))
@@ -135,13 +145,13 @@ export class Arrivals {
   }
 
   /**
-   * How many units the visitors with fewer than one, two, .. unpaid orders may buy together, who wait for their turn or for
-   * stock; up to the number from which on all count alike. Whoever waits for their turn counts as one without.
+   * How many units the visitors with fewer than one, two, .. unpaid orders may buy together, who wait for their turn
+   * or for stock; up to the number from which on all count alike. Whoever waits for their turn counts as one without.
    */
   demand({ sale_id, lines, limit_per_visitor: limit, max_unpaid_orders: most }: Demanded): number[] {
     const { inLine, waitingByUnpaid } = this.#needed(sale_id)
     let waiting = 0
-    // Only queues that the sale has now: the last report of a removed line is still in Redis.
+    // The counts cover the queues that the sale has now, because Redis still has the last report of a removed queue.
     for (const queue of queueNamesOf(sale_id, lines)) waiting += Number(inLine[queue] ?? 0)
     return Array.from({ length: Math.min(MOST_UNPAID, most) }, (_, unpaid) => {
       waiting += waitingByUnpaid[unpaid] ?? 0
@@ -229,7 +239,10 @@ export class Arrivals {
     }
   }
 
-  /** Writes who has arrived and how many wait in each queue, and reads what all processes have written, in one round trip. */
+  /**
+   * Writes who has arrived and how many wait in each queue, and reads what all processes have written, in one round
+   * trip.
+   */
   async #exchange(saleId: string, numbers: readonly number[], reported: ReadonlyMap<string, number>) {
     const keys = { arrivals: `{${saleId}}:arrivals`, inLine: `{${saleId}}:in-line` }
     const commands = this.#deps.redis.pipeline()
@@ -258,7 +271,7 @@ export class Arrivals {
   }
 }
 
-/** Nothing to write, and nothing new for long. */
+/** True if there is nothing to write, and nothing has changed for long. */
 function isQuiet({ counts, arrived, waiting, reported, countedAtMs, changedAtMs }: SaleArrivals): boolean {
   const nowMs = performance.now()
   const isUpToDate = counts?.counted === true && nowMs - countedAtMs < QUIET_FLUSH_MS

@@ -1,4 +1,7 @@
-/** Asks the edge to refresh a sale after an operator's change, so that the change does not wait for the edge's next poll. */
+/**
+ * Asks the edge to refresh a sale after an operator's change, so that the change does not wait for the edge's next
+ * poll.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { shouldLog } from '../lib/loop.ts'
@@ -7,7 +10,7 @@ const ATTEMPTS = 4
 const TIMEOUT_MS = 2_000
 
 interface EdgeAddress {
-  /** Without one the edge learns of changes by its own polling. */
+  /** The edge's address. If absent, the edge learns of changes by its own polling. */
   readonly EDGE_URL?: string | undefined
   readonly EDGE_TOKEN: string
 }

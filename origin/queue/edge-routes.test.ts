@@ -141,7 +141,7 @@ test('counts joins, refusals, proofs and what each rule met, and ignores counts 
 })
 
 test('answers the state of a sale, with who has arrived and who waits for stock', async () => {
-  // Also for the first one who asks, unless Redis is late.
+  // The first response has the counts too, unless Redis is late.
   const first = async () => (await requestState(await origin.sale({ total: 1 }))).body
   const fresh = { phase: 'open', arrivals: 0, waiting_for_stock: 0, counted: true, health: 'ok' }
   await expect.poll(first).toMatchObject(fresh)

@@ -1,4 +1,6 @@
-/** The edge's call for the state of a sale's queue, which also brings what the edge has to report. Below `/internal`. */
+/**
+ * The edge's call for the state of a sale's queue, which also brings what the edge has to report. Below `/internal`.
+ */
 import { Hono } from 'hono'
 import { PUBLIC_LINE, queueName, saleAndLineOf } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
@@ -13,7 +15,7 @@ interface EdgeRoutesDeps {
   readonly sales: Sales
   readonly policies: Pick<Policies, 'of'>
   readonly queues: Pick<SaleQueues, 'stateOf'>
-  /** Whether a mail server is set up. */
+  /** True if a mail server is configured. */
   readonly sendsMail: boolean
   /** Null where push is not set up. */
   readonly pushKey: string | null

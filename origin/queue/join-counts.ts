@@ -1,4 +1,7 @@
-/** What the edge counts of those who join: for Prometheus, for the sale's minutes, and what each rule met in the ledger. */
+/**
+ * What the edge counts of those who join: for Prometheus, for the sale's minutes, and what each rule met in the
+ * ledger.
+ */
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { JoinCounts } from '../../shared/api/internal.ts'
@@ -8,7 +11,9 @@ import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ResponseTimes } from './response-times.ts'
 
-/** Counts of rules written in one statement, and waiting for it; more are dropped. Each sale sends them once a second. */
+/**
+ * Counts of rules written in one statement, and waiting for it; more are dropped. Each sale sends them once a second.
+ */
 const WRITES = { size: 2_000, queue: 20_000 }
 
 interface JoinCounterDeps {

@@ -1,6 +1,6 @@
 /**
- * Divides a sale among its lines, for all origins: the lines' notes are one small value in Redis, replaced only by who has
- * read the latest. While Redis is away each line has the part that its weight alone gives it.
+ * Divides a sale among its lines, for all origins: the lines' notes are one small value in Redis, replaced only by
+ * who has read the latest. While Redis is away each line has the part that its weight alone gives it.
  */
 import type { Logger } from 'pino'
 import type { LineFigures } from '../../shared/api/internal.ts'
@@ -11,7 +11,10 @@ import { available, inLine } from '../sales/sale-state.ts'
 import type { Store } from '../stock/scripts.ts'
 import { byWeight, divide, type LineReport, type Notes, type Parts } from './lines.ts'
 
-/** Each attempt fails if another origin has replaced the notes meanwhile: one of them has succeeded then, and a sale has ten lines at most. */
+/**
+ * Each attempt fails if another origin has replaced the notes meanwhile: one of them has succeeded then, and a sale
+ * has ten lines at most.
+ */
 const MAX_TRIES = 20
 const REDIS_TIMEOUT_MS = 300
 const NOTES_TTL_MS = 10 * 60_000
@@ -20,7 +23,7 @@ const NOTES_TTL_MS = 10 * 60_000
 interface LinePart {
   readonly rate_per_second: number
   readonly max_inside: number | null
-  /** Its fraction of the available units. */
+  /** The fraction of the available units that this queue gets. */
   readonly share: number
 }
 
@@ -34,7 +37,10 @@ export class LineShares {
     this.#log = log
   }
 
-  /** A line's part of the sale now, which is all of it where the sale has no other line. `waiting_for_stock`: how many visitors wait for stock. */
+  /**
+   * A line's part of the sale now, which is all of it where the sale has no other line. `waiting_for_stock`: how many
+   * visitors wait for stock.
+   */
   async of(
     sale: SaleRow,
     line: string,

@@ -1,9 +1,9 @@
 /**
  * What each line of a sale gets of its rate, of the room inside and of the units that are left. Pure functions.
  *
- * The parts follow the weights of the lines in which somebody waits, and what one of them does not need goes to the others.
- * Lines ask in turns, about once a second. So a part that grows waits until another one has shrunk: what a line was given
- * counts as taken until it has received less. The parts together never exceed the whole.
+ * The parts follow the weights of the lines in which somebody waits, and what one of them does not need goes to the
+ * others. Lines ask in turns, about once a second. So a part that grows waits until another one has shrunk: what a
+ * line was given counts as taken until it has received less. The parts together never exceed the whole.
  */
 import type { Line } from '../../shared/api/access.ts'
 
@@ -19,7 +19,7 @@ const PARTS = ['rate', 'units', 'inside'] as const
 export interface LineReport {
   /** People who wait for their turn; 0 before the line opens. */
   readonly waiting: number
-  /** Those who were called and may still come. */
+  /** The called visitors who may still come. */
   readonly coming: Pick<Parts, 'units' | 'inside'>
 }
 
@@ -33,9 +33,9 @@ interface Note extends LineReport {
 /** The latest of each line. */
 export type Notes = Readonly<Record<string, Note>>
 
-/** A line that has not asked for so long does not count as waiting .. */
+/** A queue that has not polled for this time does not count as waiting. */
 const WAITS_FOR_MS = 10_000
-/** .. and those it called have come after so long, or will find what is left by then. */
+/** The visitors that a silent queue has called have come by this time, or will find what is left by then. */
 const HELD_FOR_MS = 60_000
 /** How often the part that cannot be divided goes to the next line. */
 const TURN_MS = 10_000
@@ -95,8 +95,8 @@ interface Party {
 }
 
 /**
- * The whole, divided by weight among the lines with a demand; no line gets more than its demand. What no line demands is
- * divided by weight among all, so that a newcomer is called at once.
+ * The whole, divided by weight among the lines with a demand; no line gets more than its demand. What no line demands
+ * is divided by weight among all, so that a newcomer is called at once.
  */
 export function sharesOf(whole: number, parties: readonly Party[]): number[] {
   const shares = parties.map(() => 0)

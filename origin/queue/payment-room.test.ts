@@ -13,7 +13,8 @@ const situation = fc.record({
 test('whoever is called finds all charges before theirs tried within half of their hold', () =>
   fc.assert(
     fc.property(situation, fc.nat(100_000), (of, coming) => {
-      // As the edge decides: units held and people on their way, one more of them, against the bound.
+      // The edge decides in the same way: units held and people on their way, plus one more, must not exceed the
+      // bound.
       const mayCall = of.unitsHeld + coming + 1 <= mostInside(of)
       const ahead = of.waiting + of.openOrders + coming
       if (mayCall) expect(ahead / of.perSecond).toBeLessThan(of.holdSeconds / 2)

@@ -1,7 +1,7 @@
 /**
- * How many people may be inside a sale while payments are limited (PAYMENTS_PER_SECOND): nobody is called whose charge could not be
- * tried before their hold ends. It is one more bound on `max_inside`, which the edge keeps. And whether anybody can pay at all: while
- * the provider is away, whoever is called can only let their hold end.
+ * How many people may be inside a sale while payments are limited (PAYMENTS_PER_SECOND): nobody is called whose
+ * charge could not be tried before their hold ends. It is one more bound on `max_inside`, which the edge keeps. And
+ * whether anybody can pay at all: while the provider is away, whoever is called can only let their hold end.
  */
 import { withTimeout } from '../lib/with-timeout.ts'
 import { chargesWaiting } from '../payments/call-budget.ts'
@@ -14,8 +14,9 @@ const WAIT_SHARE = 1 / 2
 const REDIS_TIMEOUT_MS = 300
 
 /**
- * The most units held, people who wait for stock and people on their way, together, as `max_inside` counts them. An open order is one
- * charge, whatever its units. `waiting`: charges of all sales that wait; the sale's own count twice, on the safe side.
+ * The most units held, people who wait for stock and people on their way, together, as `max_inside` counts them. An
+ * open order is one charge, whatever its units. `waiting`: charges of all sales that wait; the sale's own count
+ * twice, on the safe side.
  */
 export function mostInside(of: {
   readonly perSecond: number
@@ -34,7 +35,7 @@ interface PaymentRoomDeps {
   readonly account: string
   readonly redis: Pick<Store, 'get'>
   readonly gates: Pick<Gates, 'of'>
-  /** Whether the provider answers none of the workers; throws where that is not known. */
+  /** True if no worker gets an answer from the provider; throws if that is unknown. */
   readonly isProviderAway: () => Promise<boolean>
 }
 
@@ -52,7 +53,7 @@ export class PaymentRoom {
     const { perSecond, account, redis, gates } = this.#deps
     if (perSecond === null || isFree(sale)) return max_inside
     const unitsHeld = products.reduce((units, product) => units + product.held, 0)
-    // Without Redis each unit counts as an order, and the orders as the charges that wait.
+    // Without Redis each held unit counts as an order, and the number of waiting charges counts as zero.
     const unknown = [0, unitsHeld] as const
     const counts = Promise.all([chargesWaiting(redis, account), gates.of(sale_id).countHolds()])
     const [waiting, openOrders] = await withTimeout(counts, REDIS_TIMEOUT_MS).catch(() => unknown)

@@ -1,6 +1,6 @@
 /**
- * What the edge reports about the lines to this process, for operators and Prometheus, by the name of the line's queue. The
- * queue of the public line has the name of the sale.
+ * What the edge reports about the lines to this process, for operators and Prometheus, by the name of the line's
+ * queue. The queue of the public line has the name of the sale.
  */
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'

@@ -28,7 +28,7 @@ async function both() {
   return each as [ResponseTimes, ResponseTimes]
 }
 const ago = (ms: number) => performance.now() - ms
-/** As many visitors as count. */
+/** The number of visitors is the least that counts. */
 const VISITORS = ['ann', 'bob', 'cyd', 'dan', 'eve']
 const answered = (one: ResponseTimes, sale: string, ms: number) => {
   for (const visitor of VISITORS) one.answered(sale, visitor, ago(ms))
@@ -94,7 +94,7 @@ test('takes a single slow call for no congestion', async () => {
   expect(Math.max(...seen, await one.of('quiet'))).toBe(0)
 })
 
-/** As many visitors of a sale as count, each with an order. */
+/** Returns the least number of visitors of a sale that counts, each with an order. */
 async function buyers(sale: string) {
   return Promise.all(
     VISITORS.map(async (visitor) => {

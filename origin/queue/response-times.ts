@@ -1,6 +1,7 @@
 /**
- * How long our own work for buyers of each sale takes, checkouts, payments and orders: what answer-samples.ts makes of it, at the
- * slowest origin. The edge calls fewer people where it grows. Every origin notes its own in Redis; while that is away, it knows itself alone.
+ * How long our own work for buyers of each sale takes, checkouts, payments and orders: what answer-samples.ts makes
+ * of it, at the slowest origin. The edge calls fewer people where it grows. Every origin notes its own in Redis;
+ * while that is away, it knows itself alone.
  */
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -30,7 +31,9 @@ export class ResponseTimes {
     this.actor = loop('response times', NOTE_EVERY_MS, deps, () => this.#note())
   }
 
-  /** A visitor's call of a sale, which began then by `performance.now()`, has been served or has failed by our fault. */
+  /**
+   * A visitor's call of a sale, which began then by `performance.now()`, has been served or has failed by our fault.
+   */
   answered(saleId: string, visitor: string, beganMs: number): void {
     const samples = this.#samples.get(saleId) ?? new AnswerSamples()
     this.#samples.set(saleId, samples)
@@ -38,7 +41,10 @@ export class ResponseTimes {
     samples.add(visitor, nowMs - beganMs, nowMs)
   }
 
-  /** Notes the answers of a protected site that the edge has seen since its last report. A few slow ones are no congestion. */
+  /**
+   * Notes the answers of a protected site that the edge has seen since its last report. A few slow ones are no
+   * congestion.
+   */
   async reported(saleId: string, times: readonly number[]): Promise<void> {
     if (times.length < MIN_SAMPLES) return
     const ms = Math.ceil(robustOf(times))

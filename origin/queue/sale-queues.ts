@@ -1,6 +1,6 @@
 /**
- * The queues of all sales, as the origin sees them: takes what the edge reports about a line, and returns what its queue may
- * admit. Knows what was counted and reported, for the edge and for operators.
+ * The queues of all sales, as the origin sees them: takes what the edge reports about a line, and returns what its
+ * queue may admit. Knows what was counted and reported, for the edge and for operators.
  */
 import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
 import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
@@ -23,7 +23,7 @@ interface SaleQueuesDeps {
   readonly joins: Pick<JoinCounter, 'add'>
   readonly shares: Pick<LineShares, 'of'>
   readonly payments: Pick<PaymentRoom, 'bound' | 'isClosed'>
-  /** Whether buyers' calls of a sale exceed what this process serves at once. */
+  /** True if buyers' calls of a sale exceed what this process serves at once. */
   readonly isOverloaded: (saleId: string) => boolean
 }
 
@@ -33,7 +33,10 @@ export class SaleQueues {
     this.#deps = deps
   }
 
-  /** Takes the report in the query of a state request; returns what the line's queue is told. Throws while neither store takes orders. */
+  /**
+   * Takes the report in the query of a state request; returns what the line's queue is told. Throws while neither
+   * store takes orders.
+   */
   async stateOf(sale: SaleRow, line: string, query: Readonly<Record<string, string>>) {
     const { sales, arrivals, responseTimes, reports, joins, shares, payments } = this.#deps
     const queue = queueName(sale.sale_id, line)
@@ -46,8 +49,8 @@ export class SaleQueues {
       payments.bound(sale),
       payments.isClosed(sale),
     ])
-    // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
-    // and still takes no orders; that it cannot count arrivals shows it.
+    // The origin could not serve anybody admitted now, so the edge pauses the queue and everyone keeps their place. A
+    // full Redis responds but takes no orders; the arrivals that it cannot count reveal it.
     if (!sales.canRecord() && !counts.counted) refuse(tryAgain('Neither store takes orders.'))
     const nowMs = sales.nowMs()
     const { waiting_for_stock } = counts

@@ -1,6 +1,7 @@
 /**
- * The public schedule for a CDN that pulls it from here (`SCHEDULE_URL` of the edge), so that those who wait reach neither a Worker
- * nor a store. It comes from the edge, past the cache there, and is kept so briefly that it is as old as if read there.
+ * The public schedule for a CDN that pulls it from here (`SCHEDULE_URL` of the edge), so that those who wait reach
+ * neither a Worker nor a store. It comes from the edge, past the cache there, and is kept so briefly that it is as
+ * old as if read there.
  */
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
@@ -9,7 +10,10 @@ import { Copies } from '../lib/copies.ts'
 import { headerOf, refuse } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
 
-/** How long this process answers with the same copy: however many places a CDN pulls from, the edge is read five times a second. */
+/**
+ * How long this process answers with the same copy: however many places a CDN pulls from, the edge is read five times
+ * a second.
+ */
 const FRESH_MS = 200
 const TIMEOUT_MS = 1_500
 const MAX_COPIES = 1_000
