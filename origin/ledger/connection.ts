@@ -38,7 +38,7 @@ const FUNCTIONS = fileURLToPath(new URL('./functions', import.meta.url))
 const ANSWER_WITHIN_SECONDS = 8
 /** One statement of a migration, such as an index over all orders. */
 const MIGRATION_SECONDS = 600
-/** Between two attempts to take the lock of the migrations. */
+/** The time between two attempts to take the lock of the migrations. */
 const LOCK_EVERY_MS = 200
 
 /** The oldest Postgres that accepts the schema and the functions. */
@@ -78,7 +78,7 @@ export function connect(
       jit: 'off',
     },
   })
-  // Only the patched driver keeps this option.
+  // The driver keeps this option only if it is patched.
   if (sql.options.response_timeout !== responseSeconds)
     throw new Error('the Postgres driver is not patched: run "npm run postinstall" and start again')
   return sql
@@ -140,7 +140,8 @@ const oursIn = () => readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({
 async function appliedIn(sql: Sql): Promise<string[]> {
   const ours = oursIn()
   const [tables] = await sql<{ journal: boolean; orders: boolean }[]>`
-    select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
+    select to_regclass('drizzle.__drizzle_migrations') is not null as journal,
+      to_regclass('orders') is not null as orders`
   const journal = tables?.journal ? await sql`select hash from drizzle.__drizzle_migrations` : []
   const applied = journal.map(({ hash }) => hash)
   // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if
@@ -168,7 +169,8 @@ async function lockMigrations(sql: Sql): Promise<void> {
     await sleep(LOCK_EVERY_MS)
   }
   const holders = await sql<{ pid: number }[]>`
-    select pid from pg_locks where locktype = 'advisory' and granted and objid::bigint = hashtext('flash-sale migrations')::bigint & 4294967295`
+    select pid from pg_locks where locktype = 'advisory' and granted
+      and objid::bigint = hashtext('flash-sale migrations')::bigint & 4294967295`
   throw new Error(
     `the lock of the migrations is held by process ${holders.map(({ pid }) => pid).join(', ')} of Postgres`,
   )

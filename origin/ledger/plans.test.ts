@@ -21,14 +21,16 @@ describe.each([
 ])('in a ledger %s', async (_, isAnalyzed) => {
   const sql = await useLedger(1)
   beforeAll(async () => {
-    // Nothing else may read: no vacuum, and no parallel worker.
+    // A vacuum or a parallel worker would also read the table, so both are off.
     await sql`alter table orders set (autovacuum_enabled = off)`
     await sql`set max_parallel_workers_per_gather = 0`
     await writeSale(sql, 'young', saleOf(OF_SALE))
     await sql`
-      insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+      insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
+        currency,
                           status, idempotency_key, request_hash, reserved_until)
-      select lpad(to_hex(i), 32, '0')::uuid, (next_order_numbers(1))[1], case when i > ${BEFORE} then 'young' else 'old' end, 'one', md5(i::text), i, 1,
+      select lpad(to_hex(i), 32, '0')::uuid, (next_order_numbers(1))[1], case when i > ${BEFORE} then 'young'
+        else 'old' end, 'one', md5(i::text), i, 1,
         1000, 'EUR', 'confirmed', 'k', 'h', now()
       from generate_series(1, ${BEFORE + OF_SALE}) i`
     if (isAnalyzed) await sql`analyze orders`
@@ -139,7 +141,8 @@ test('the sales in use are read without those long over, and what is changed com
   for (const table of ['sales', 'products']) await sql`alter table ${sql(table)} set (autovacuum_enabled = off)`
   const ids = ['one', 'two', 'three']
   for (const id of ids) await writeSale(sql, id, saleOf(5))
-  await sql`insert into sales (sale_id, name, opens_at, ends_at, hold_seconds, limit_per_visitor, rate_per_second, oversell_policy)
+  await sql`insert into sales (sale_id, name, opens_at, ends_at, hold_seconds, limit_per_visitor, rate_per_second,
+    oversell_policy)
     select 'ended-' || i, 'Ended', now(), now() - interval '2 days', 60, 1, 1, 'alarm' from generate_series(1, 20000) i`
   await sql`insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, held)
     select sale_id, 'one', 0, 'One', 100, 'EUR', 5, (sale_id = 'ended-7')::int from sales where sale_id like 'ended-%'`
