@@ -53,7 +53,7 @@ export class PaymentRoom {
     const { perSecond, account, redis, gates } = this.#deps
     if (perSecond === null || isFree(sale)) return max_inside
     const unitsHeld = products.reduce((units, product) => units + product.held, 0)
-    // Without Redis each held unit counts as an order, and the number of waiting charges counts as zero.
+    // While Redis is away, each held unit counts as an order, and no charge counts as waiting.
     const unknown = [0, unitsHeld] as const
     const counts = Promise.all([chargesWaiting(redis, account), gates.of(sale_id).countHolds()])
     const [waiting, openOrders] = await withTimeout(counts, REDIS_TIMEOUT_MS).catch(() => unknown)

@@ -1,7 +1,7 @@
 /**
- * How long our own work for buyers of each sale takes, checkouts, payments and orders: what answer-samples.ts makes
- * of it, at the slowest origin. The edge calls fewer people where it grows. Every origin notes its own in Redis;
- * while that is away, it knows itself alone.
+ * Measures how long this system's own work takes for the buyers of each sale: checkouts, payments and orders. The
+ * result is the figure of answer-samples.ts at the slowest origin, and the edge calls fewer people when it grows.
+ * Every origin writes its own figure to Redis. While Redis is away, an origin knows only its own.
  */
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -9,7 +9,7 @@ import type { Store } from '../stock/scripts.ts'
 import { AnswerSamples, MIN_SAMPLES, robustOf } from './answer-samples.ts'
 
 const NOTE_EVERY_MS = 500
-/** The slowest note of a sale holds for so long, unless a slower one comes. */
+/** The slowest figure of a sale stays for this time, unless a slower one is written. */
 const HOLDS_MS = 1_000
 const REDIS_TIMEOUT_MS = 300
 /** The edge reports about once a second. A report holds long enough that a late next one leaves no gap. */
@@ -22,7 +22,7 @@ interface ResponseTimesDeps extends LoopDeps {
 export class ResponseTimes {
   readonly #redis: ResponseTimesDeps['redis']
   readonly #samples = new Map<string, AnswerSamples>()
-  /** This process's last notes. */
+  /** The last figures of this process by sale. */
   #own: ReadonlyMap<string, number> = new Map()
   readonly actor: Actor
 
@@ -32,7 +32,8 @@ export class ResponseTimes {
   }
 
   /**
-   * A visitor's call of a sale, which began then by `performance.now()`, has been served or has failed by our fault.
+   * Records that a visitor's call of a sale has been served or has failed by our fault. `beganMs` is its start by
+   * `performance.now()`.
    */
   answered(saleId: string, visitor: string, beganMs: number): void {
     const samples = this.#samples.get(saleId) ?? new AnswerSamples()
@@ -42,8 +43,8 @@ export class ResponseTimes {
   }
 
   /**
-   * Notes the answers of a protected site that the edge has seen since its last report. A few slow ones are no
-   * congestion.
+   * Writes the response times of a protected site that the edge has seen since its last report. A few slow responses
+   * are not congestion.
    */
   async reported(saleId: string, times: readonly number[]): Promise<void> {
     if (times.length < MIN_SAMPLES) return
@@ -51,7 +52,7 @@ export class ResponseTimes {
     await withTimeout(this.#redis.noteSlowest(keyOf(saleId), ms, REPORT_HOLDS_MS), REDIS_TIMEOUT_MS)
   }
 
-  /** Milliseconds, 0 where nobody called. */
+  /** Returns the figure in milliseconds, 0 if nobody has called. */
   async of(saleId: string): Promise<number> {
     const own = this.#own.get(saleId) ?? 0
     const noted = await withTimeout(this.#redis.get(keyOf(saleId)), REDIS_TIMEOUT_MS).catch(() => null)

@@ -212,8 +212,7 @@ async function leaseForAll(counter: Counter, { queue, ticketShards }: SaleNow, {
     const wanted = demand.lease(waiting.size, counter.tripMs, nowMs)
     const leased = await withRetries(() => shard.take({ queue, ...wanted }), untilMs - nowMs)
     if (!leased) {
-      // Another shard may be healthy. The pause comes first because a shard in trouble must not get all the calls at
-      // once.
+      // The pause and the change of shard protect a shard in trouble from all the calls at once.
       counter.shard = anyOf(ticketShards)
       await scheduler.wait(FAILED_MS * (1 - Math.random() / 2))
       continue

@@ -27,7 +27,7 @@ it('calls the waiting room as often as there are hubs and mirrors, however many 
   const shards = 60
   const sale = await new TestSale().publish({ ticket_shards: shards })
   await sale.until((schedule) => schedule.phase === 'open')
-  // Another object can be called only through methods of its class, so the spies are on the prototype.
+  // The spies are on the prototype, because another object can be called only through methods of its class.
   const [lease, poll] = [vi.spyOn(WaitingRoom.prototype, 'lease'), vi.spyOn(WaitingRoom.prototype, 'poll')]
   onTestFinished(() => void vi.restoreAllMocks())
   const ofSale = <Request extends { queue: string }>({ mock }: { mock: { calls: Request[][] } }) =>

@@ -1,8 +1,8 @@
 /**
- * Admission as congestion control: which share of the configured rate the line calls. While answers are quick it is
- * all of it. When they are not it falls at once, to less than what has arrived lately and further until they are
- * quick again; then it doubles each second up to what went well before, and from there rises gently, the less the
- * nearer answers are to slow.
+ * Controls admission as TCP controls congestion: it decides which share of the configured rate the line calls. While
+ * answers are quick, the line calls the full rate. When answers become slow, the share falls at once below the recent
+ * arrival rate, and further until answers are quick again. Then it doubles each second up to the last proven rate.
+ * From there it grows slowly, and more slowly the nearer answers are to the target.
  */
 
 import type { Trip } from '../room-clock.ts'
@@ -11,9 +11,12 @@ import type { Trip } from '../room-clock.ts'
 export interface Pace {
   /** The share of the configured rate, above 0, at most 1. */
   readonly throttle: number
-  /** Up to this share it doubles each second: it went well, or nothing is known yet. */
+  /**
+   * The throttle doubles each second up to this share, which went well before. The value 1 means that nothing is
+   * known yet.
+   */
   readonly proven: number
-  /** How long answers have been quick. */
+  /** The time for which answers have been quick. */
   readonly quick_seconds: number
   /**
    * What answers take although few are called, above the target or 0; how slow they are, and for how long they have
@@ -86,12 +89,12 @@ const MAX_RISE = 0.07
  */
 const MIN_HEADROOM = 1 / 4
 /**
- * Answers that stay slow by the same, within this part of the target, for so long are not slow by the crowd: calling
- * fewer would have helped.
+ * Answers are not slow because of the crowd if their delay stays within this part of the target for STEADY_SECONDS,
+ * because a lower rate would have helped by then.
  */
 const STEADY_PART = 0.3
 const STEADY_SECONDS = 5
-/** A refresh that is late is no more than one sign. */
+/** A late refresh counts for at most this time, because it is only one sample. */
 const MAX_ELAPSED_SECONDS = 2
 
 const leastOf = (rate: number) => Math.min(1, Math.max(MIN_THROTTLE, 1 / rate))
@@ -105,12 +108,12 @@ export const openingPace = (rate: number): Pace => ({
 const isUnknown = ({ proven }: Pace) => proven === 1
 
 /**
- * The pace after these signs. A delay that calling fewer does not cure, such as that of a store further away, is no
- * congestion: it costs what it costs, so that as many people are inside as with answers at the target, and only what
- * comes on top of it counts.
+ * Returns the pace after a refresh. A delay that a lower rate does not reduce, such as the distance to a store, is
+ * not congestion. It becomes the base: the rate is as high as keeps the same number of people inside as with answers
+ * at the target, and only a delay above the base counts as congestion.
  */
 export function paceAfter(pace: Pace, signs: Signs, targetMs: number): Pace {
-  // The other lines have its share: it calls nobody, and learns nothing.
+  // At a rate of 0 the other lines have this line's share. It calls nobody, so it learns nothing.
   if (signs.rate === 0) return pace
   const seconds = Math.min(MAX_ELAPSED_SECONDS, signs.elapsedSeconds)
   const base = baseAfter(pace, signs, seconds, targetMs)
@@ -147,26 +150,25 @@ function congestedPace(pace: Pace, signs: Signs, seconds: number, targetMs: numb
   const headroom = Math.max(MIN_HEADROOM, 1 - delayMs / targetMs)
   const gently = pace.throttle * Math.exp(rise * headroom * seconds)
   const doubled = Math.min(pace.proven, pace.throttle * 2 ** doublings)
-  // Answers tell nothing yet of those who are still on their way.
+  // At the start the answers do not yet show the load of the visitors who are still on their way.
   const told = isUnknown(pace) ? (AHEAD_OF_ARRIVALS * arriving) / rate : 1
   const risen = Math.max(gently, Math.min(doubled, told))
   return { ...pace, throttle: Math.max(least, Math.min(1, risen)), quick_seconds }
 }
 
-/** What went well, now that answers are slow. */
+/** Returns the share that is proven to be served in time, now that answers are slow. */
 function provenAfter(pace: Pace, { arriving, rate }: Signs, seconds: number): number {
   const { throttle, proven, quick_seconds } = pace
   if (!isUnknown(pace)) {
     if (quick_seconds === 0) return proven * PROVEN_KEPT ** seconds
-    // On the way back few arrive because few are called.
+    // Few visitors arrive while the rate recovers, because few are called, so arrivals prove nothing.
     if (throttle < proven) return proven * PROVEN
   }
   return PROVEN * Math.min(throttle, Math.max(throttle * PROVEN_MIN, arriving / rate))
 }
 
 /**
- * How long state requests of the coordinator took, in milliseconds: the last, the one before it, and the least of
- * all.
+ * The durations of the coordinator's state requests, in milliseconds: the last, the one before it, and the shortest.
  */
 export interface StateTimes {
   readonly lastMs: number
@@ -174,16 +176,16 @@ export interface StateTimes {
   readonly leastMs: number
 }
 
-/** The times after another request. A clock that was put back meanwhile counts as no time at all. */
+/** Returns the durations after another request. If the clock was put back meanwhile, the request counts as 0 ms. */
 export function timesAfter({ lastMs, leastMs }: StateTimes, { sentMs, heardMs }: Trip): StateTimes {
   const tookMs = Math.max(0, heardMs - sentMs)
   return { lastMs: tookMs, beforeMs: lastMs, leastMs: Math.min(leastMs, tookMs) }
 }
 
 /**
- * How long buyers wait for answers that take the origin `answersMs`: it sees neither who waits before it nor who
- * waits for what it has answered. A state request sees the second, and the first takes as long. One slow request is
- * no congestion, but the line becomes no quicker for it.
+ * Returns how long buyers wait for answers that take the origin `answersMs`. The origin's own figure leaves out the
+ * queue before it and the way of its responses. A state request measures the response's delay, and the queue before
+ * the origin is assumed to take as long. One slow request is not congestion, but it keeps the line from speeding up.
  */
 export function withTheWay(answersMs: number, { lastMs, beforeMs, leastMs }: StateTimes, targetMs: number): number {
   const seen = (tookMs: number) => answersMs + leastMs + 2 * (tookMs - leastMs)
@@ -191,8 +193,8 @@ export function withTheWay(answersMs: number, { lastMs, beforeMs, leastMs }: Sta
 }
 
 /**
- * How much of the usual lateness the latest one becomes each second: a crowd of other habits is no congestion for
- * long.
+ * The usual lateness moves toward the latest one by this share per second, so that a crowd with other habits does not
+ * count as congestion for long.
  */
 const USUAL_SHARE_PER_SECOND = 0.02
 /**
@@ -207,9 +209,9 @@ const SPREAD_SHARE = 3 / 4
 const TOO_QUICK_SHARE = 1 / 10
 
 /**
- * How much later than usual people come, of whom `usualMs` is known: congestion delays all alike, so only the
- * quickest tell; the others may be slow by themselves. A tenth of liars moves neither figure beyond those of the
- * others. Returns the usual lateness after this refresh too.
+ * Returns how much later than usual visitors arrive. Congestion delays everybody alike, so only the quickest arrivals
+ * count; the others may be slow by themselves. A tenth of the visitors may lie without moving either figure beyond
+ * the values of the others. The result includes the usual lateness after this refresh.
  */
 export function lateness(latenessMs: readonly number[], usualMs: number | undefined, elapsedSeconds: number) {
   const sorted = [...latenessMs].sort((a, b) => a - b)

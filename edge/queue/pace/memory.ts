@@ -1,6 +1,6 @@
 /**
- * What the coordinator remembers of a sale from one state refresh to the next, and what follows from it: how many
- * people were called, how many of them turn up, and how fast the origin can take them. Pure functions.
+ * The coordinator's memory of a sale between two state refreshes, and what follows from it: the number of people
+ * called, the share of them who arrive, and the rate that the origin can take. All functions are pure.
  */
 import type { SaleState } from '../../../shared/api/internal.ts'
 import { positionsOf } from '../../../shared/draw.ts'
@@ -14,7 +14,7 @@ export interface Settings {
   readonly claimSeconds: number
   /** The limit of people who are called or inside without a unit, for each available unit. */
   readonly admissionsPerUnit: number
-  /** The queue runs at most so many times as fast as configured, to make up for no-shows. */
+  /** The queue runs at most this many times as fast as configured, to make up for no-shows. */
   readonly noShowBoost: number
   /**
    * The target for answers. Answers above it are slow, and so are arrivals that are later than usual by more than it.
@@ -57,15 +57,15 @@ const PRIOR_CALLED = 20
  * the next unit.
  */
 const PRIOR_FOR_UNITS = 2
-/** Above this share nothing is made up for: the estimate itself may be wrong by as much. */
+/** Above this show-up share the queue does not speed up, because the estimate itself may be wrong by as much. */
 const NEARLY_ALL = 0.97
 /** The queue speeds up slowly, since people may only be late; it slows down at once. */
 const BOOST_RISE_PER_SECOND = 0.05
-/** Standard deviations by which more people may turn up than expected without breaking a limit. */
+/** The number of standard deviations by which more people than expected may arrive without breaking a limit. */
 const MARGIN_SIGMAS = 4
 /** After an outage the line starts at this share of its rate. */
 const THROTTLE_AFTER_OUTAGE = 0.5
-/** How many people arrive is measured over so long. */
+/** The arrival rate is measured over this time. */
 const ARRIVING_OVER_MS = 3_000
 /** Samples are a second apart for the last minutes, then spread so that this many cover the claim window. */
 const FINE_SAMPLES_MS = 2 * WINDOW_MAX_MS
@@ -105,20 +105,25 @@ export interface Memory {
    */
   readonly counted: boolean
   readonly uncounted_until_ms: number
-  /** Units held or sold then; while the origin does not count, the most there were. */
+  /**
+   * The units held or sold at the last response. While the origin does not count, this is the highest number so far.
+   */
   readonly taken: number
-  /** Units paid for then, and in a second; not known to an earlier version. */
+  /** The units paid for at the last response, and per second; absent in records of an earlier version. */
   readonly sold?: number
   readonly paid_per_second?: number
   readonly throttle: number
-  /** The rest of the pace, and the usual lateness of the quickest arrivals; not known to an earlier version. */
+  /**
+   * The other fields of the pace, and the usual lateness of the quickest arrivals; absent in records of an earlier
+   * version.
+   */
   readonly proven?: number
   readonly quick_seconds?: number
   readonly base_ms?: number
   readonly steady_ms?: number
   readonly steady_seconds?: number
   readonly usual_ms?: number
-  /** How much later than usual the quickest came who arrived last. */
+  /** The lateness of the latest quick arrivals, compared with the usual one. */
   readonly late_ms?: number
   readonly boost: number
   readonly samples: readonly Sample[]
@@ -150,7 +155,7 @@ interface Observation {
   readonly state: SaleState | null
   /** The schedule that holds now. */
   readonly schedule: Schedule
-  /** For how long turns could be used since the last refresh (ranMs). */
+  /** The time since the last refresh during which turns could be used (ranMs). */
   readonly ranMs: number
   /** The highest number given out, or leased to be given out. */
   readonly highestNumber: number
@@ -205,7 +210,7 @@ export function isUnreached({ polled_at_ms, reached_at_ms }: Memory): boolean {
   return polled_at_ms - reached_at_ms > UNREACHED_MS
 }
 
-/** How many of those who have a number were called by a moment. */
+/** Returns how many visitors with a number were called by a moment. */
 export function calledBy(schedule: Schedule, atMs: number, highestNumber: number): number {
   if (schedule.draw_seed === null) return 0
   return Math.min(Math.floor(servingExactly(schedule, atMs)), highestNumber)
@@ -218,7 +223,7 @@ export function calledBy(schedule: Schedule, atMs: number, highestNumber: number
 const beforeClaimWindow = (memory: Memory, { claimSeconds }: Settings) =>
   sampleUntil(memory, memory.open_ms - claimSeconds * 1000)
 
-/** How many were called so long ago that their turn may no longer be claimed. */
+/** Returns how many were called so long ago that their turn has expired. */
 export const calledBeforeClaimWindow = (memory: Memory, settings: Settings) =>
   beforeClaimWindow(memory, settings).called
 
@@ -315,7 +320,9 @@ export function onTheirWay(memory: Memory, called: number, share: number, settin
   return Math.max(0, calledInTime * share - arrivedInTime)
 }
 
-/** The most of those just called who can be on their way, besides any who have arrived meanwhile. */
+/**
+ * Returns the highest number of recently called visitors who may be on their way, without those who arrived since.
+ */
 function mostOnTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
   const most = unsettled(memory, called, settings)
   return Math.min(most, most * share + MARGIN_SIGMAS * Math.sqrt(most * share * (1 - share)))
@@ -326,8 +333,8 @@ const unsettled = (memory: Memory, called: number, settings: Settings) =>
   Math.max(0, called - at(memory, memory.open_ms - settleMs(memory, settings), 'called'))
 
 /**
- * How many people are to be expected of those called: whoever has not come in time counts as a no-show until they do.
- * Else a unit would stand free for the whole claim window behind each number that nobody holds.
+ * Returns how many called visitors are expected to arrive. A visitor who has not arrived in time counts as a no-show
+ * until they do. Otherwise a unit would stay free for the whole claim window behind each number that nobody uses.
  */
 function expected(memory: Memory, called: number, share: number, settings: Settings): number {
   const all = onTheirWay(memory, called, share, settings)
@@ -370,7 +377,7 @@ function paceOf(before: Memory, memory: Memory, { state, schedule }: Observation
   const signs = {
     elapsedSeconds,
     rate,
-    // Right after a cut mostly those arrive who were called before it, and they are late by that alone.
+    // After the rate is cut, most arrivals were called before the cut, and they are late for that reason alone.
     delayMs: Math.max(state.answers_ms ?? 0, isKnown && quick_seconds * 1000 > quickestMs ? stillLateMs : 0),
     isOverloaded: state.health === 'slow',
     arriving: state.counted ? (lately * 1000) / ARRIVING_OVER_MS : rate,
