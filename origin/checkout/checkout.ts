@@ -97,7 +97,7 @@ export class Checkout {
   /** A refusal that needs no store promises nothing. */
   checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Outcome | Promise<Outcome> {
     if (needsPrice(sale, request)) return this.#priced(sale, buyer, request, key)
-    // Only a request for seats needs the chart of the hall, which stays in memory after the first request.
+    // The chart of the hall is needed only for seats, and stays in memory after the first request.
     return asksForSeats(request, sale)
       ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, { hall, codes: [] }))
       : this.#begin(sale, buyer, request, key, { hall: null, codes: [] })
@@ -383,7 +383,7 @@ export class Checkout {
       .flatMap(({ seats }) => seats ?? [])
       .flatMap((i) => chart.at(i) ?? [])
     const seats = taken.flatMap((i) => chart.at(i) ?? [])
-    // Without Redis the response contains no offer of other seats, and is still correct.
+    // If Redis is away, the response contains no offer of other seats, and is still correct.
     const offer = await this.#gateOf(r)
       .offers.of(chart, all, taken)
       .catch(() => null)

@@ -30,7 +30,10 @@ interface ExistingOrderDeps {
 
 export class ExistingOrder {
   readonly #deps: ExistingOrderDeps
-  /** Most callers get "sold out", which must cost very little: one statement looks up the keys of many callers. */
+  /**
+   * The answer of most callers is "sold out", which must cost very little: one statement looks up the keys of many
+   * callers.
+   */
   readonly #lookUps: Batcher<Reservation, string | null>
   /**
    * One statement also looks up many orders: of visitors who have reached their limit, and of those who read their
@@ -118,7 +121,7 @@ export class ExistingOrder {
     return { by, found }
   }
 
-  /** Another process may be recording the order right now, so this looks several times until the wait ends. */
+  /** Looks several times until the wait ends, because another process may be recording the order right now. */
   async #untilRecorded(saleId: string, orderId: string, untilMs: number) {
     for (let pauseMs = 10; ; pauseMs *= 2) {
       const found = await this.byId(saleId, orderId).catch(() => undefined)

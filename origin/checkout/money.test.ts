@@ -261,7 +261,7 @@ describe('promo codes', () => {
         { code: 'NONE', holds: false, reason: 'unknown' },
       ],
     })
-    // Only codes that may be used are reported as not combinable, because the report would confirm a guessed code.
+    // The response reports only valid codes as not combinable, because the report would confirm a guessed code.
     expect((await totals(sale, { product_id: 'shirt', promo_code: ['ALONE', 'LATE', 'PRINTS'] })).body).toMatchObject({
       promo_codes: [{ holds: true }, { reason: 'unknown' }, { reason: 'unknown' }],
     })

@@ -207,7 +207,7 @@ describe('a sale that is sold out', () => {
       return answers.map(({ status, headers, body: { order_token, ...body } }, index) => ({
         status,
         body,
-        // Only the gate stores a key that was answered with another key's order, so a rebuild may lose it.
+        // A key that was answered with another key's order is stored by the gate alone, so a rebuild may lose it.
         replayed: index === OTHER_KEY ? null : headers.get('idempotency-replayed'),
       }))
     }

@@ -111,5 +111,5 @@ export function requestHash(request: CheckoutRequest): string {
   return hashed
 }
 
-/** Most requests of a sale are alike, so a small cache of hashes serves nearly all of them. */
+/** A small cache of hashes serves nearly all requests, because most requests of a sale are alike. */
 const hashes = new RecentMap<string, string>(100)

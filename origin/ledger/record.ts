@@ -155,7 +155,7 @@ export async function record(
   const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
     ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[], ${column('method')}::text[],
     ${noteRefusals}, ${demand as number[]}::int[]`
-  // Most sales have no carts and store no contacts, so their statements leave these parts out.
+  // Contacts and carts are left out for a sale without them, which makes most statements cheaper.
   const hasCarts = batch.some(({ cart }) => cart)
   const kept = sql`add_contacts(${JSON.stringify(contacts)}::text::jsonb, ${saleId}, ${column('order')}::uuid[], created_at, others)`
   const also = sql`${hasCarts ? sql`, carts` : sql``} ${contacts.length > 0 ? sql`, ${kept}` : sql``}`

@@ -244,7 +244,7 @@ export function nodesOf(redis: Redis | Cluster): { node: string; server: Redis }
 /** Orders answered with "processing" are stored in Redis only: warns of nodes that may lose them. */
 async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> {
   for (const { node, server } of nodesOf(redis)) {
-    // Some hosted Redis services forbid INFO. Then the settings are unknown.
+    // The settings are unknown if the service forbids INFO, as some hosted Redis services do.
     const info = await server.info().catch(() => '')
     if (/^aof_enabled:0/m.test(info))
       log.warn({ node }, 'this Redis may lose promised orders when it restarts: set appendonly yes')

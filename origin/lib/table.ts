@@ -57,7 +57,7 @@ const csvOf = (rows: readonly (readonly unknown[])[]) =>
   stringify(rows as unknown[][], {
     record_delimiter: 'windows',
     escape_formulas: true,
-    // By default the library quotes only the line breaks that end a record in this file.
+    // The library would quote only the line breaks that end a record in this file.
     quoted_match: /[\r\n]/,
     cast: { date: (date) => date.toISOString(), boolean: String },
   })

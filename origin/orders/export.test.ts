@@ -10,7 +10,7 @@ import { writeSale } from '../sales/sale-queries.ts'
 import { exportOrders } from './export.ts'
 
 const origin = useOrigin()
-// Of its own: it loses its orders.
+// This file has its own ledger because it deletes orders.
 const sql = await useLedger(2)
 const path = (sale: string, format: string) => `/sales/${sale}/orders?format=${format}`
 async function exported(sale: string) {

@@ -22,7 +22,7 @@ type Queue = 'charge' | 'capture' | 'refund'
  * jobs.
  */
 const BURST_SECONDS = 0.5
-/** Without Redis the number of workers is unknown. Up to this many workers keep the rate. */
+/** The number of workers is unknown while Redis is away. Up to this many workers keep the rate. */
 const WORKERS_ALONE = 4
 const REDIS_TIMEOUT_MS = 300
 /** Charges are counted up to here: more are as many, for who steers the lines. */

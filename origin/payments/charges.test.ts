@@ -301,7 +301,7 @@ describe('a charge that waits for its buyer', () => {
     const charges = chargesBy({
       async cancel(cancelled) {
         stripe.authenticate(charge, true)
-        // Another worker compares with the provider's records meanwhile.
+        // Meanwhile another worker compares with the provider's records.
         await settleCurrent(chargesBy(), order)
         return provider.cancel(cancelled)
       },

@@ -174,7 +174,7 @@ export class SectionUpdates {
     }
     this.#watched.set(sale.sale_id, made)
     compare(made, sale, performance.now())
-    // Nobody listens yet, and new listeners get the current numbers, so these count as sent.
+    // There are no listeners yet, and new listeners get the current numbers, so these count as sent.
     for (const section of made.sections.values()) section.sent = section.available
     made.sentRevision = made.revision
     made.pendingSinceMs = null
@@ -221,7 +221,7 @@ export class SectionUpdates {
   }
 
   /**
-   * Only the last event has the id of the whole batch: a client that lost the connection halfway resumes from its
+   * The last event alone has the id of the whole batch: a client that lost the connection halfway resumes from its
    * earlier id.
    */
   #eventsOf({ epoch, sentRevision }: Watched, sections: readonly [string, Section][], base: number): string {

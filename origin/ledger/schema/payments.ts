@@ -31,7 +31,7 @@ export const refunds = pgTable(
     /** The numbers of the lines that it gives back; null: none are named. */
     lines: integer().array(),
     reason: text().notNull(),
-    /** Who asked for it; null: this system. */
+    /** The operator who asked for the refund; null if this system did. */
     operator: text(),
     /** The idempotency key of the operator's call. */
     idempotency_key: text(),

@@ -372,7 +372,7 @@ test('a worker records carts that were only promised, and gives back what the le
   const { sale, gate } = await openHall()
   const [kept, refused] = [cartOf(sale, [units(2), floor(1), seats(2, 3)]), cartOf(sale, [units(1), seats(4)])]
   for (const one of [kept, refused]) expect(await gate.reserve(one, TERMS)).toMatchObject({ verdict: 'reserved' })
-  // Another origin without a gate records an order here.
+  // The order is recorded by another origin that has no gate.
   const other = cartOf(sale, [seats(4)], 'ann')
   await record(sql, sale, [other], false)
   await gate.adopt(other, Date.now() + 60_000)
