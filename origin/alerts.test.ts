@@ -47,7 +47,7 @@ test('alerts fire when the last origin or worker, and its metrics with it, is go
   expect(exprOf(rules.find((rule) => rule.startsWith('WorkersGone')) ?? '')).toContain('{actor="reconciler"}')
 })
 
-test('alerts fire when updates of sections come after two and after five seconds, which are bounds of the histogram', () => {
+test('alerts fire when section updates take two and five seconds, which are bounds of the histogram', () => {
   const late = rules.filter((rule) => rule.startsWith('SectionUpdates')).map(exprOf)
   const bounds = late.map((expr) => Number(/ > (\d+)$/m.exec(expr)?.[1]))
   expect(bounds).toEqual([2, 5])

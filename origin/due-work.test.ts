@@ -37,7 +37,8 @@ test('names overdue holds, payments that nobody began, and buyers who did not co
   await sql`update orders set payment_method = 'card', created_at = ${late} where visitor = 'unpaid'`
   expect(await due()).toEqual(['overdue holds', 'payments'])
   await sql`
-    update orders set status = 'paying', payment_method = 'card', action = '{}', action_until = ${late} where visitor = 'away'`
+    update orders set status = 'paying', payment_method = 'card', action = '{}', action_until = ${late}
+      where visitor = 'away'`
   expect(await due()).toEqual(['overdue actions', 'overdue holds', 'payments'])
   await sql`update orders set status = 'cancelled', action = null, action_until = null`
   expect(await due()).toEqual([])

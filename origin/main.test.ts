@@ -36,7 +36,7 @@ const comesAlive = () =>
 const attempts = () =>
   [...origin.log().matchAll(/"failures":(\d+).*waiting for Postgres/g)].map(([, failures]) => Number(failures))
 
-test('a starting origin waits for Postgres, alive but not ready, serves once it is back, and stops on request', async () => {
+test('a starting origin waits for Postgres, alive but not ready, then serves, and stops on request', async () => {
   const sale = await origin.sale()
   await origin.stop()
   await ledger.kill()
@@ -98,7 +98,7 @@ test('an origin that loses its connections while starting starts again', async (
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
 
-test('exits with the reason when Postgres is silent, or never gives the lock of the migrations, and stops within its bound', async () => {
+test('exits with the reason if Postgres is silent or keeps the migration lock, and stops in time', async () => {
   databaseUrl = way.through(ledger.url)
   await origin.sql().begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('flash-sale migrations'))`
@@ -132,7 +132,8 @@ const MIGRATED = `
 const TOO_OLD = `
   create schema disguise;
   create function disguise.current_setting(text) returns text language sql return '14.20';
-  do $$ begin execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`
+  do $$ begin
+    execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`
 
 test.each([
   ['the server is too old', 'Postgres 15 or newer is required, and this one is 14.20', TOO_OLD],
@@ -170,7 +171,7 @@ test('starts and serves without Redis, and warns of a ledger that may lose commi
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
 
-test('lets webhooks and push messages reach no private network: an address is refused, a name at the connection', async () => {
+test('keeps webhooks and push from private networks: refuses an address, and a name at the connection', async () => {
   const [url, events] = [receiver.url('/inside'), ['order.reserved']]
   expect(await origin.admin('POST', '/webhooks', { url, events })).toMatchObject({ status: 422 })
   const push = { endpoint: 'https://127.0.0.1/a', keys: { p256dh: vapid.public, auth: 'A'.repeat(22) } }

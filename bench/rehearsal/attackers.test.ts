@@ -32,7 +32,7 @@ afterAll(async () => {
   shop.stop()
 })
 
-test('where an account is required, an attack has one place and one unit for each account, and nobody else pays for it', async () => {
+test('where an account is required, an attack gets one place and unit per account, and harms no one', async () => {
   const { attacks, checks, honest } = await new Rehearsal(readOptions(CROWD.split(' ')), { to, shop }).play(() => {})
   expect(attacks.map(({ attack, bots }) => [attack, bots])).toEqual(ATTACKS.map((attack) => [attack, BOTS]))
   for (const { attack, places, visitors, bought, held } of attacks) {

@@ -335,7 +335,7 @@ it("refuses a token of Turnstile's that is bad or used, and says try again where
   }
 })
 
-it("asks for Turnstile's check only where the edge has its keys, and names its address only on such pages", async () => {
+it("asks for Turnstile's check only if the edge has its keys, and names its address only on such pages", async () => {
   const sale = await saleWith({ turnstile: true })
   expect((await sale.join()).status).toBe(201)
   const { settings } = await withTurnstile(200, GOOD)

@@ -11,7 +11,7 @@ import { CountSum } from './counts.ts'
 
 const CROWD = 30
 
-it('the origin hears of all who joined in a burst before a quiet lobby, also when the objects are evicted', async () => {
+it('the origin learns of all joins of a burst before a quiet lobby, even if objects are evicted', async () => {
   const sale = await new TestSale(3_600_000).publish()
   const cookieOf = (i: number) => (i % 2 === 0 ? {} : { cookie: knownCookie(`one-of-a-burst-${i}`) })
   await Promise.all(Array.from({ length: CROWD }, (_, i) => sale.joined(cookieOf(i))))

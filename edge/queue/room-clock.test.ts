@@ -120,7 +120,7 @@ it('lets a clock that is put back by a little stand still', () => {
   expect(steadyMs(5_000, 4_999 - CLOCK_TOLERANCE_MS)).toBe(4_999 - CLOCK_TOLERANCE_MS)
 })
 
-it('takes no moment of another clock for earlier than it is, however slow each way, and for little later after a quick answer', () => {
+it('never dates a moment of another clock too early, and only a little too late after a quick answer', () => {
   const trips = fc.array(fc.record({ thereMs: fc.nat(800), backMs: fc.nat(800) }), { minLength: 1, maxLength: 20 })
   const steadyForMs = 100
   fc.assert(

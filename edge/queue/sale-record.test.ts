@@ -180,7 +180,7 @@ it('learns nothing of a reading that it refuses, but that the origin is reached'
   expect(memory).toEqual({ ...withRefresh(sale, refresh, CONFIG).memory, reached_at_ms: later })
 })
 
-it('runs the claim windows of those called for as long as the line was open, also where a pause ended between two refreshes', () => {
+it('runs claim windows only while the line is open, even if a pause ended between two refreshes', () => {
   const pausedAt = (sale: SaleRecord, from_ms: number): SaleRecord => {
     const { schedule } = latest(sale.timeline)
     return {

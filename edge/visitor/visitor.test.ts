@@ -307,7 +307,7 @@ async function signedInAt(path: string, kid = 'one', changed: Partial<Session> =
 const keysAsked = async (path: string) => (await requestsTo(path)).calls
 const crowd = 50
 
-it('refreshes the shop’s keys behind the responses, once for all requests, and uses the old ones meanwhile', async () => {
+it('refreshes the shop’s keys after the responses, once for all requests, and uses old ones meanwhile', async () => {
   const path = '/hanging/jwks'
   await shopHas(path, 'one')
   const visitor = await signedInAt(path)

@@ -126,7 +126,7 @@ test('a cart hears which of its lines are gone, and how many are left of each', 
   })
 })
 
-test('whoever finds a promo code used up waits for it while uses may come back, unless they have let an order fail', () => {
+test('a visitor waits for a used-up promo code while uses may come back, unless an order of theirs failed', () => {
   const waits = (gate: object) => {
     const found = outcome({ gate: { verdict: 'none', product: '%TEN', available: 0, held: 0, ...gate } })
     expect(said(found)).toBe('/problems/promo-code-used-up')

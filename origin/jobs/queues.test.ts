@@ -13,7 +13,7 @@ test('a webhook has some twenty attempts within 24 hours, the last at the end of
   expect(attempt).toBeLessThan(30)
 })
 
-test('a job waits as long as whoever refused it says, up to the longest pause, and dies if that is too late to help', () => {
+test('a job waits as long as its refusal says, up to the longest pause, and dies if that is too late', () => {
   const [duration, chance] = [fc.nat(3 * 3_600_000), fc.double({ min: 0, max: 1, noNaN: true })]
   const { maxPauseMs, attempts } = QUEUES.mail
   fc.assert(

@@ -155,7 +155,7 @@ describe('a connection without a response', () => {
     expect(await withTimeout`select 3 as three`).toEqual([{ three: 3 }])
   })
 
-  test('stays open if no statement waits: idle, in a transaction, listening, or while a cursor is read slowly', async () => {
+  test('stays open if no statement waits: idle, in a transaction, listening, or during a slow cursor', async () => {
     const pid = await pidOf(withTimeout)
     pass()
     await withTimeout.begin(async (tx) => {

@@ -66,7 +66,7 @@ describe('a connection that the network has forgotten', () => {
     await forgetful.end()
   })
 
-  test('makes no second order of a batch, whichever of the two tries comes first, and none that was refused', async () => {
+  test('makes no second order of a batch, whichever attempt comes first, and no refused order', async () => {
     const sale = crypto.randomUUID()
     await writeSale(pool, sale, saleOf(2))
     const buyer = (name: string) => ({ ...reservationOf(sale), visitor: name, key: name })

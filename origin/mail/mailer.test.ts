@@ -114,7 +114,7 @@ test('names the sale and what was bought in the language of the buyer', async ()
   for (const text of ['>Trainers</p>', ': Shoe, 42']) expect(french).toContain(text)
 })
 
-test('reports a decline only when it is final, to who has paid with the address, and nothing to a buyer without one', async () => {
+test('reports a decline only when it is final, to a proven address, and nothing to a buyer without one', async () => {
   const sale = await saleOf({ limit_per_visitor: 2 })
   const silent = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
   const { token, email } = await buy(sale, 'pm_ok')
@@ -141,7 +141,7 @@ test('reports a decline only when it is final, to who has paid with the address,
   expect(await stateOf(silent.body.order_id ?? '')).toBeUndefined()
 })
 
-test('says why an order ended that its buyer did not give back, also one that was refused after it was taken on', async () => {
+test('says why an order ended that its buyer did not give back, even one refused after acceptance', async () => {
   const sale = await saleOf({ limit_per_visitor: 1 })
   const [sql, givesBack] = [origin.sql(), someone()]
   const end = async (email: string, reason: string) => {
@@ -169,7 +169,7 @@ test('says why an order ended that its buyer did not give back, also one that wa
   expect(to(givesBack)).toEqual([])
 })
 
-test('sends later, and once, what could not be sent, or was refused because of a sender that can be corrected', async () => {
+test('sends later, and once, what failed or was refused because of a sender that can be corrected', async () => {
   const { port } = smtp
   const sale = await saleOf()
   const isNotSent = (order: string, error: unknown) =>

@@ -65,7 +65,7 @@ const askOf = async ({ push }: Pick<Browser, 'push'>) =>
 const jobsOf = (ask: string) =>
   origin.sql()`select state, attempts, error from jobs where lane = ${ask} order by job_id`
 
-test('whoever waits is told in their language as their turn comes near and as it comes, and of a restock if they ask', async () => {
+test('notifies visitors in their language when a turn is near and has come, and of a requested restock', async () => {
   const sale = await origin.sale({ name: 'Drop', total: 1 })
   called.set(sale, 2)
   const [browser, other] = [await inLine(sale, 20, { language: 'de' }), await inLine(sale, 30)]
@@ -98,7 +98,7 @@ test('whoever waits is told in their language as their turn comes near and as it
   expect(titles(browser)).toHaveLength(2)
 })
 
-test('buyers are told of their orders on each of their browsers, as the sale says, an abandoned cart once', async () => {
+test('notifies buyers of orders on each of their browsers, and of an abandoned cart once', async () => {
   const mails = [...DEFAULT_MAILS, 'hold_ends', 'hold_ended']
   // The mail about the end of a hold is due 30 seconds before it.
   const options = { name: 'Drop', limit_per_visitor: 9, hold_seconds: 30, max_unpaid_orders: 9 }
@@ -133,7 +133,7 @@ test('buyers are told of their orders on each of their browsers, as the sale say
   expect(await mailed).toEqual([])
 })
 
-test('a browser is told that all is sold, and of a payment declined for good, unless it has ended its messages', async () => {
+test('notifies a browser of a sell-out and of a final decline, unless it has ended its messages', async () => {
   const sale = await origin.sale({ name: 'Drop' })
   const visitor = randomUUID()
   const [browser, ended] = [await inLine(sale, 900, { visitor }), await inLine(sale, 901, { visitor })]
@@ -150,7 +150,7 @@ test('a browser is told that all is sold, and of a payment declined for good, un
   expect([titles(bought), titles(ended)]).toEqual([['Your order could not be paid'], []])
 })
 
-test('what a push service could not take is sent again; a browser that it does not know any more is forgotten', async () => {
+test('sends a message again if the push service failed, and forgets a browser that it no longer knows', async () => {
   const sale = await origin.sale({ name: 'Drop' })
   const [browser, gone] = [await inLine(sale, 200), await inLine(sale, 201)]
   const [ask, lost] = [await askOf(browser), await askOf(gone)]

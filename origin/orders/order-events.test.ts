@@ -73,7 +73,7 @@ const pay = (id: string, token: string, payment_method: string) =>
   origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
 
 describe.concurrent('an event stream', () => {
-  test('sends each step of a payment to all who watch, ends with it, and sends later events to who reconnects', async () => {
+  test('sends each step of a payment to all watchers, ends with it, and sends later events on reconnect', async () => {
     const { id, token } = await buy()
     const watchers = Array.from({ length: 5 }, () => watch(id, token))
     await eventually(
@@ -190,7 +190,7 @@ test('one order has a limited number of streams', async () => {
   await expect.poll(again).toBe(200)
 })
 
-test('a change that nobody published is found in the log, also of a transaction that ended after later ones', async () => {
+test('an unpublished change is found in the log, even of a transaction that ended after later ones', async () => {
   const [one, other] = [await buy(), await buy()]
   const watchers = [one, other].map(({ id, token }) => watch(id, token))
   await expect.poll(() => watchers.map(({ seen }) => seen.length)).toEqual([1, 1])

@@ -182,7 +182,7 @@ describe.concurrent('an operator cancels lines', () => {
     await agree(sale, { held: [0, 0, 1], sold: [0, 0, 0] })
   })
 
-  test('of an order that is not paid: its bill is made again, and a code that was for them alone is given back', async () => {
+  test('of an unpaid order: its bill is made again, and a code for these lines alone is given back', async () => {
     const product = { name: 'A', unit_price_minor: 1_200, currency: 'EUR', total: 10 }
     const sale = await origin.sale({
       limit_per_visitor: 5,

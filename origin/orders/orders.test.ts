@@ -47,7 +47,7 @@ test('confirms an order together with its capture, and queues no capture for any
   expect(await sql`select queue, data from jobs`).toEqual([{ queue: 'capture', data: paid[0] }])
 })
 
-test('begins the payments of buyers who come together in one transaction with their charges, and publishes them at once', async () => {
+test('begins concurrent payments in one transaction with their charges, and publishes them at once', async () => {
   const ids = (await Promise.all(Array.from({ length: 4 }, () => order('reserved')))).map(({ id }) => id).sort()
   published.length = 0
   const begun = await Promise.all(ids.map((id) => orders.pay(id, 'pm_ok')))

@@ -296,7 +296,7 @@ describe('a charge that waits for its buyer', () => {
     expect(await sql`select reason from refunds where order_id = ${order}`).toEqual([{ reason: 'paid when cancelled' }])
   })
 
-  test('confirms no order once its cancel is decided, though the buyer approves just before the provider hears of it', async () => {
+  test('confirms no order after its cancel is decided, even if the buyer approves just before it', async () => {
     const { order, charge } = await waiting()
     const charges = chargesBy({
       async cancel(cancelled) {
@@ -353,7 +353,8 @@ describe('a charge that waits for its buyer', () => {
     const order = await payingWith('pm_card_threeDSecure2Required')
     await sql`update orders set reserved_until = now() - interval '10 seconds' where order_id = ${order}`
     await attempt(chargesBy())
-    const afterHold = sql`select extract(epoch from action_until - reserved_until)::int as seconds from orders where order_id = ${order}`
+    const afterHold = sql`select extract(epoch from action_until - reserved_until)::int as seconds
+      from orders where order_id = ${order}`
     expect(await afterHold).toEqual([{ seconds: 300 }])
     const { charge = '' } = (await findOrder(sql, order))?.action ?? {}
     stripe.authenticate(charge, false)

@@ -16,7 +16,7 @@ const stores = () => ({ databaseUrl: database.url, redisUrl: server.url })
 const rate = String(PER_SECOND)
 const origin = useOwnOrigin(stores, { PAYMENTS_PER_SECOND: rate, SANDBOX_CALLS_PER_SECOND: rate })
 
-test('no buyer who has submitted a card loses their unit, and nobody is called whose charge would come too late', async () => {
+test('no buyer with a submitted card loses their unit, and nobody is called whose charge would be late', async () => {
   const redis = new Redis(server.url)
   onTestFinished(() => redis.disconnect())
   const [sale, other] = [await origin.sale({ total: BUYERS }), await origin.sale({ hold_seconds: HOLD_SECONDS })]

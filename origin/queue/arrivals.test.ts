@@ -115,7 +115,7 @@ test('a new process keeps visitors to whom others gave a long interval', async (
   }
 })
 
-test('knows in every process how many come first, by unpaid orders and in the lines that there are, until the edge reports no more', async () => {
+test('every process knows how many come first, by unpaid orders and line, until reports stop', async () => {
   const other = new Arrivals({ redis, metrics: createMetrics(), memory: new SaleMemory(), log })
   other.actor.start()
   onTestFinished(() => other.actor.stop())

@@ -48,7 +48,7 @@ test('shows who joined as the waiting room has stored it, whatever was counted o
   expect(body.figures).toMatchObject({ joined: 45 })
 })
 
-test('keeps the most who waited in a minute, and shows no wait that the edge does not know, or where nobody waits', async () => {
+test('keeps the most waiting in a minute, and shows no wait that is unknown or that nobody has', async () => {
   const sale = await origin.sale()
   for (const [report, isShown] of [
     [{ waiting: 30 }, false],

@@ -58,7 +58,7 @@ function reportsIn(known: Record<string, string>) {
   return { redis: { multi, hdel } as never, setAway }
 }
 
-test('shares the sales among the workers that report and reach the ledger, and has all of them while Redis is away', async () => {
+test('shares the sales among workers that report and reach the ledger, and has all while Redis is away', async () => {
   const { redis, setAway } = reportsIn({
     dead: JSON.stringify(report(6_000, null, null)),
     'cut off': JSON.stringify({ ...report(0, null, null), hasLedger: false }),

@@ -187,7 +187,7 @@ describe('the reconciler', () => {
   })
 })
 
-test('a gate rebuilt under load agrees with the ledger, no miscount is found, and nothing is left to repair', async () => {
+test('a gate rebuilt under load agrees with the ledger: no miscount is found, and no repair is left', async () => {
   const sale = await origin.sale({ total: 100_000, hold_seconds: 1 })
   let selling = true
   let sold = 0

@@ -57,7 +57,7 @@ test('it is reached where that is allowed, and plain http only where that is', a
   strict.close()
 })
 
-test('a name that was public is not reached once it has a private address, and each connection asks again', async () => {
+test('a public name is refused as soon as it has a private address, and each connection checks again', async () => {
   const before = asked
   const [open, hidden] = ['93.184.216.34', '127.0.0.1'].map((address) => ({ address, family: 4 }))
   if (!open || !hidden) return expect.unreachable()

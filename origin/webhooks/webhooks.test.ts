@@ -46,7 +46,7 @@ async function endpoint(sale: string, events: readonly string[] = ['*'], config:
   }
 }
 
-test('reports an order from then to its end, each message signed, as the order was then, and again when asked', async () => {
+test('reports an order until its end in signed messages with its state then, and again on request', async () => {
   const sale = await origin.sale()
   await origin.checkout(sale)
   const to = await endpoint(sale, [...ORDERS, 'order.expired'])
@@ -188,7 +188,7 @@ test('refuses what is invalid: endpoints, and times of a range', async () => {
     expect(await origin.admin('POST', `/webhooks/${id}/replay`, { from, to })).toMatchObject(range)
 })
 
-test('sends a test to an endpoint, whatever it hears, and counts what waits for it; a paused one is sent none', async () => {
+test('sends a test to any endpoint that is not paused, and counts what waits for it', async () => {
   const to = await endpoint('none', ['order.expired'])
   const test = () => origin.admin('POST', `/webhooks/${to.id}/test`)
   let isWell = false

@@ -13,7 +13,7 @@ import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
 import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
 
-test('a histogram has percentiles in milliseconds up to an hour, is zero when empty, and starts anew when taken', () => {
+test('a histogram has percentiles in ms up to an hour, is zero when empty, and restarts when taken', () => {
   const histogram = new Histogram()
   expect(histogram.summary()).toMatchObject({ count: 0, p50: 0, p99: 0, max: 0 })
   for (let i = 1; i <= 10_000; i++) histogram.add(i)

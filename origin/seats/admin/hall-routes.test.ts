@@ -198,7 +198,7 @@ test('the place of a removed seat in the bitmap is not given again', async () =>
   await expectAgreement(sale)
 })
 
-test('an import of more seats than one statement takes gives each an index of its own, in the order of the lines', async () => {
+test('an import larger than one statement gives each seat its own index, in the order of the lines', async () => {
   const sale = await openHall()
   const lines = Array.from({ length: 10_050 }, (_, i) => `N-${i},N,${i},${i},${i},9,back,standard,100`)
   expect(await upload(sale, csv(...rows('A', 'B'), ...lines))).toMatchObject({ body: { added: 10_050, unchanged: 12 } })
@@ -209,7 +209,7 @@ test('an import of more seats than one statement takes gives each an index of it
   expect(found).toEqual({ count: 10_050, indexes: 10_050, in_order: true })
 })
 
-test('the best seats are towards the focal point: the top centre of all seats, unless an operator has set it', async () => {
+test('the best seats are near the focal point: the top centre of all seats, unless an operator set it', async () => {
   const sale = await openHall()
   const focalPoint = async () => (await origin.admin('GET', `/sales/${sale}/chart`)).body.focal_point
   expect(await focalPoint()).toEqual({ x: 2.5, y: 0 })
@@ -309,7 +309,7 @@ test('a held or sold seat becomes another free one, at the price that was paid',
   await expectAgreement(sale)
 })
 
-test('the box office sells at once, before the opening and while paused, beyond the limits, and once for each key', async () => {
+test('the box office sells at once, before the opening, while paused, beyond limits, and once per key', async () => {
   const opens_at = new Date(Date.now() + 3_600_000).toISOString()
   const sale = await openHall({ opens_at, limit_per_visitor: 1, contact: { email: 'required' } })
   const sell = (key: string, body: object) => {

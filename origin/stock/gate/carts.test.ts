@@ -133,7 +133,7 @@ test.each(['one process', 'two processes'])(
   },
 )
 
-test('keeps the best seats for those who come first, by name and by choice, and leaves the others to who comes last', async () => {
+test('keeps the best seats for the first callers, by name and by choice, and leaves the rest to others', async () => {
   const { sale, gate, chart } = await openHall()
   const best = chart.seats.toSorted(byDistance(chart.focalPoint)).map(({ index }) => index)
   const ask = async (visitor: string, demand: number, cart?: Cart) => {
@@ -305,7 +305,7 @@ test('orders are numbered, each with a number of its own', async () => {
   expect(numbers.size).toBe(5)
 })
 
-test('the ledger refuses what an order has, an operator blocks or was removed since its buyer chose it, and nothing else', async () => {
+test('the ledger refuses seats that are sold, blocked or removed since the choice, and nothing else', async () => {
   const { sale } = await openHall()
   await sql`insert into seat_claims (sale_id, seat_index, reason) values (${sale}, 5, 'for the press')`
   await sql`delete from seats where sale_id = ${sale} and seat_index = 3`

@@ -94,7 +94,7 @@ describe('after orders that failed', () => {
   })
 })
 
-test('bounds what each network holds unpaid, of several at once, and lets one that holds nothing take what it asks for', async () => {
+test('bounds what each of several networks holds unpaid, and lets one without holds take any quantity', async () => {
   await openGate(30, { two: 20 })
   const from = (networks: string, quantity: number) => ({ ...buyer(undefined, quantity), networks })
   const cart = (networks: string) => ({ ...from(networks, 2), cart: [{ product: 'two', quantity: 2 }] })
