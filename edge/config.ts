@@ -114,7 +114,8 @@ const Room = v.object({
   ANSWER_TARGET_MS: setting(
     number(10, 60_000),
     '500',
-    'The line slows down where checkouts, payments and orders take longer, the way to the origin and back included, or those called are later than usual by more',
+    'The line slows down where checkouts, payments and orders take longer, the way to the origin and back included, ' +
+      'or those called are later than usual by more',
   ),
   DRAW_BEACON_URL: optional(url, 'Public random value mixed into the draw; `{round}` is a round of drand'),
   CACHE_PURGE_URL: optional(
@@ -132,7 +133,8 @@ const Worker = v.object({
   PUBLIC_URL: optional(host, "The edge as browsers reach it, for links to it; without it, the request's host"),
   SCHEDULE_URL: optional(
     host,
-    'Host of a CDN that pulls `/sales/*/schedule` from the origin: pages read schedules there, and from the edge when it fails',
+    'Host of a CDN that pulls `/sales/*/schedule` from the origin: pages read schedules there, ' +
+      'and from the edge when it fails',
   ),
   JOINS_PER_ADDRESS: limit(
     rate,
@@ -143,7 +145,8 @@ const Worker = v.object({
   STATUS_PER_ADDRESS: limit(
     rate,
     '2400/60',
-    'Calls for status or the own page, per address; also checkouts, calls for orders and joins of holders, counted apart',
+    'Calls for status or the own page, per address; also checkouts, calls for orders and joins of holders, ' +
+      'counted apart',
   ),
   STATUS_PER_VISITOR: limit(rate, '120/60', 'The same per visitor; also checkouts, counted apart'),
   SEARCHES_PER_ADDRESS: limit(rate, '300/60', 'Searches and completions per address, which take milliseconds each'),
@@ -173,7 +176,8 @@ const Worker = v.object({
       ),
       v.transform((page) => (page === 'sandbox' ? null : page === 'stripe' ? STRIPE_PAGE : page)),
     ),
-    "The shop's page for paying, a path with `{order}`; `stripe` for ours with Stripe's form; or `sandbox`. Required in production",
+    "The shop's page for paying, a path with `{order}`; `stripe` for ours with Stripe's form; or `sandbox`. " +
+      'Required in production',
   ),
   BRAND_NAME: optional(v.string(), 'Name of the shop on pages; without it, that of the sale'),
   BRAND_LOGO: optional(
@@ -185,7 +189,8 @@ const Worker = v.object({
   WORDS: setting(
     words,
     '{}',
-    'The shop\'s own words over those of the pages: JSON such as `{"en":{"joinLine":"Get in line"}}`, by the names in edge/pages/words',
+    'The shop\'s own words over those of the pages: JSON such as `{"en":{"joinLine":"Get in line"}}`, ' +
+      'by the names in edge/pages/words',
   ),
 })
 

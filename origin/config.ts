@@ -73,7 +73,8 @@ const Settings = v.object({
   ),
   SMTP_URL: optional(
     url(/^smtps?:/, 'an smtp(s):// URL'),
-    'Server for mails to buyers, `smtp(s)://user:password@host:port`; unless set none are sent. `smtp:` needs STARTTLS, unless it is local or ends with `?requireTLS=false`',
+    'Server for mails to buyers, `smtp(s)://user:password@host:port`; unless set none are sent. ' +
+      '`smtp:` needs STARTTLS, unless it is local or ends with `?requireTLS=false`',
   ),
   MAIL_FROM: optional(
     v.pipe(
@@ -131,12 +132,15 @@ const Settings = v.object({
   ),
   PAYMENTS_PER_SECOND: optional(
     callsPerSecond,
-    'Calls that the provider takes a second, for all workers together. Stripe: ask for more before a large sale; 100, or 25 with a test key, unless set. Sandbox: no limit unless set',
+    'Calls that the provider takes a second, for all workers together. ' +
+      'Stripe: ask for more before a large sale; 100, or 25 with a test key, unless set. ' +
+      'Sandbox: no limit unless set',
   ),
   PAYMENT_ACTION_SECONDS: setting(
     v.pipe(number(/^\d{1,4}$/, 'seconds are required'), v.minValue(1, '1 or more is required')),
     '300',
-    'How long a payment may wait for its buyer at their bank; the hold waits with it, at most so long after its end, for one order of a visitor who has let none fail',
+    'How long a payment may wait for its buyer at their bank; the hold waits with it, ' +
+      'at most so long after its end, for one order of a visitor who has let none fail',
   ),
   WEBHOOK_KEYS: required(SecretKeySetting, 'JWK set that encrypts webhook secrets, symmetric'),
   WEBHOOKS_ALLOW_PRIVATE: setting(
@@ -145,7 +149,8 @@ const Settings = v.object({
       v.transform((text) => text === 'true'),
     ),
     'false',
-    '`true`: webhooks, and pictures fetched from elsewhere, may reach private networks and this machine; development allows it',
+    '`true`: webhooks, and pictures fetched from elsewhere, may reach private networks and this machine; ' +
+      'development allows it',
   ),
   IMAGES_DIR: setting(
     v.string(),
@@ -195,7 +200,8 @@ const Vapid = v.object({
       v.transform((text) => text.split(' ')),
     ),
     'fcm.googleapis.com *.push.apple.com *.push.services.mozilla.com *.notify.windows.com',
-    'Hosts of the push services of browsers; a subscription at another one is refused. `*.` stands for any name below; `*`, as in development, for any host',
+    'Hosts of the push services of browsers; a subscription at another one is refused. ' +
+      '`*.` stands for any name below; `*`, as in development, for any host',
   ),
 })
 export type VapidConfig = v.InferOutput<typeof Vapid>

@@ -157,7 +157,8 @@ export async function record(
     ${noteRefusals}, ${demand as number[]}::int[]`
   // Contacts and carts are left out for a sale without them, which makes most statements cheaper.
   const hasCarts = batch.some(({ cart }) => cart)
-  const kept = sql`add_contacts(${JSON.stringify(contacts)}::text::jsonb, ${saleId}, ${column('order')}::uuid[], created_at, others)`
+  const kept = sql`add_contacts(${JSON.stringify(contacts)}::text::jsonb, ${saleId}, ${column('order')}::uuid[],
+    created_at, others)`
   const also = sql`${hasCarts ? sql`, carts` : sql``} ${contacts.length > 0 ? sql`, ${kept}` : sql``}`
   const shown = batch.some(({ charge }) => charge) ? batch.map(({ charge }) => charge?.prices[0] ?? null) : null
   const call = hasCarts
@@ -196,8 +197,8 @@ function linesOf(sql: Queryable, batch: readonly Reservation[]) {
   const column = <K extends keyof (typeof lines)[number]>(key: K) => lines.map((line) => line[key])
   const billed = batch.map(({ charge }) => charge?.billed)
   const bills = billed.map((one) => (one ? JSON.stringify(one.bill) : null))
-  return sql`${column('order')}::int[], ${column('product')}::text[], ${column('quantity')}::int[], ${column('seat')}::int[],
-    ${column('price')}::bigint[], ${column('share')}::bigint[],
+  return sql`${column('order')}::int[], ${column('product')}::text[], ${column('quantity')}::int[],
+    ${column('seat')}::int[], ${column('price')}::bigint[], ${column('share')}::bigint[],
       ${batch.map(({ cart }) => Number(cart !== undefined))}::int[],
     ${bills}::text[]::jsonb[], ${billed.map((one) => one?.terms ?? null)}::int[]`
 }

@@ -62,11 +62,14 @@ interface Forgotten {
  * migrates may work for as long as it does; it is forgotten once it waits for its client.
  */
 export const endForgottenSessions = (sql: postgres.Sql) => sql<Forgotten[]>`
-  select pid, application_name as application, state, extract(epoch from clock_timestamp() - state_change)::int as seconds,
+  select pid, application_name as application, state,
+    extract(epoch from clock_timestamp() - state_change)::int as seconds,
     left(query, 100) as statement, pg_terminate_backend(pid)
   from pg_stat_activity
-  where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and application_name = any(${OURS})
-    and (state = 'active' and wait_event = 'ClientRead' and state_change < clock_timestamp() - ${SILENT_SECONDS} * interval '1 second'
+  where datname = current_database() and usename = current_user and pid <> pg_backend_pid()
+    and application_name = any(${OURS})
+    and (state = 'active' and wait_event = 'ClientRead'
+      and state_change < clock_timestamp() - ${SILENT_SECONDS} * interval '1 second'
       or application_name = ${PREPARING} and state like 'idle%'
         and state_change < clock_timestamp() - ${SILENT_SECONDS} * interval '1 second'
       or application_name <> ${PREPARING} and (

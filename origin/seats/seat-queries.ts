@@ -18,7 +18,8 @@ export async function readChart(sql: Queryable, saleId: string): Promise<ChartRo
     select version, json_build_object('x', focal_x, 'y', focal_y) as "focalPoint", refuse_single as "refuseSingle",
       outlines, (
       select coalesce(json_agg(json_build_object('index', s.seat_index, 'section', s.section_id, 'seat', s.seat_id,
-          'row', s.row, 'number', s.number, 'place', s.place, 'x', s.x, 'y', s.y, 'category', s.category, 'kind', s.kind,
+          'row', s.row, 'number', s.number, 'place', s.place, 'x', s.x, 'y', s.y,
+          'category', s.category, 'kind', s.kind,
           'priceMinor', s.price_minor) order by s.seat_index), '[]')
       from seats s where s.sale_id = c.sale_id) as seats
     from charts c where sale_id = ${saleId}`

@@ -66,7 +66,8 @@ export async function readBeside(
       from products where sale_id = ${saleId}) as products, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
         'hash', request_hash,
-          'product', product_id, 'quantity', quantity, 'lines', cart, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
+          'product', product_id, 'quantity', quantity, 'lines', cart,
+          'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
       from (select * from orders where status = 'reserved' and sale_id = ${saleId}
             union all select * from orders where status = 'paying' and sale_id = ${saleId}) o
       where order_id <> all(${held}::uuid[])) as missing, (

@@ -154,7 +154,8 @@ export async function openRecords(databaseUrl: string) {
     /** The latest first, of those that became something. */
     ofOrder: (order: string) => sql<Charge[]>`
       select * from sandbox.charges where order_id = ${order}
-      order by array_position(array['captured', 'authorized', 'requires_action', 'pending'], status) nulls last, created_at desc`,
+      order by array_position(array['captured', 'authorized', 'requires_action', 'pending'], status) nulls last,
+        created_at desc`,
 
     /** What changed after a cursor, a page of it. */
     async changes(since: string) {

@@ -76,7 +76,8 @@ export function importSeats(sql: Sql, imported: Imported, operator: string): Pro
 /** The seats of the import as a table of the transaction. */
 async function stage(tx: Queryable, { seats, named }: Imported): Promise<void> {
   await tx`
-    create temporary table imported (seat_id text primary key, line int, row text, number text, place int, x float8, y float8,
+    create temporary table imported (seat_id text primary key, line int, row text, number text, place int,
+      x float8, y float8,
       category text, kind text, price_minor bigint) on commit drop`
   for (let from = 0; from < seats.length; from += CHUNK) {
     const chunk = seats.slice(from, from + CHUNK)

@@ -7,4 +7,6 @@
 local count = ARGV[1] .. ' '
 if tonumber(redis.call('HGET', KEYS[1], count) or 0) >= tonumber(ARGV[4]) then return end
 -- HSETNX: an order reserved under the key meanwhile stays.
-if redis.call('HSETNX', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], ARGV[3]) == 1 then redis.call('HINCRBY', KEYS[1], count, 1) end
+if redis.call('HSETNX', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], ARGV[3]) == 1 then
+  redis.call('HINCRBY', KEYS[1], count, 1)
+end

@@ -182,7 +182,8 @@ for i, key in ipairs(keys) do
       newKeys[n + 1], newKeys[n + 2] = key, known[key]
       newVisitors[n + 1], newVisitors[n + 2] = visitor, has[visitor]
       newIntents[n + 1] = order
-      newIntents[n + 2] = now .. ' ' .. ARGV[at + 5] .. ' ' .. (p and ARGV[4 + p] or ARGV[at + 4]) .. ' ' .. ARGV[at + 2]
+      newIntents[n + 2] = now .. ' ' .. ARGV[at + 5] .. ' ' .. (p and ARGV[4 + p] or ARGV[at + 4])
+        .. ' ' .. ARGV[at + 2]
         .. ' ' .. ARGV[at + 3] .. ' ' .. ARGV[at + 6] .. ' ' .. visitor
     end
   end
