@@ -27,9 +27,9 @@ const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 75_000
 /** Work in progress at a stop gets this long. */
 const STOP_TIMEOUT_MS = 10_000
-/** Pause before the next attempt to start while the ledger is away; doubles, jittered .. */
+/** The first pause between two attempts to start while the ledger is away. The pause doubles, with jitter. */
 const FIRST_PAUSE_MS = 100
-/** .. up to this, which is how late its return may be noticed. */
+/** The longest pause, which bounds how late the ledger's return is noticed. */
 const MAX_PAUSE_MS = 2_000
 /**
  * The descriptor itself: merely touching `process.stdout` can make a pipe nonblocking, and full pipes then reject

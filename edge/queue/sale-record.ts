@@ -29,9 +29,9 @@ import { ANNOUNCE_MS, announce, inEffect, latest, nextFromMs, type SaleFacts, ty
 export const REFRESH_LATE_MS = 2_000
 /** How long the opening waits for the announced beacon before it goes without. */
 export const BEACON_WITHIN_MS = 30_000
-/** A quicker answer shows a moment earlier; a new schedule is not made for less .. */
+/** A quicker response allows an earlier moment, but a new schedule is made only for a difference of at least this. */
 const STEADY_MS = 100
-/** .. or for less of the end, which is shown in minutes. */
+/** The same for the time of the end, which pages show in minutes. */
 const STEADY_END_MS = 1_000
 /** After a refresh, readers are served for so long without another one. */
 const SERVED_FOR_MS = REFRESH_LATE_MS + ANNOUNCE_MS

@@ -59,9 +59,12 @@ import {
 } from './request-context.ts'
 import { SoldOut } from './sold-out.ts'
 
-/** A reservation that a store may have received is recorded again after this pause, which doubles (jittered) .. */
+/**
+ * The first pause before a reservation that a store may have received is recorded again. The pause doubles, with
+ * jitter.
+ */
 const FIRST_RETRY_MS = 50
-/** .. for as long as a buyer waits. */
+/** The attempts end after this time, because the buyer waits no longer. */
 const RETRY_FOR_MS = 2_000
 /** How often the sum of an order is computed, which may change each time before it is recorded. */
 const PRICINGS = 3

@@ -5,16 +5,16 @@
  * visitor has a few calls in progress and no more, or one admission could take all the room.
  */
 
-/** Calls in progress from which background work leaves them time: about 8 ms of work .. */
+/** From this many calls in progress on, about 8 ms of work, background work leaves some time to buyers. */
 const BUSY_FROM = 32
-/** .. from which it leaves them nearly all: about 30 ms of work .. */
+/** From this many calls on, about 30 ms of work, background work leaves nearly all time to buyers. */
 const FULL_FROM = 128
-/** .. from which the edge slows down: about 100 ms of work. */
+/** From this many calls on, about 100 ms of work, the edge slows down. */
 const SLOW_FROM = 400
-/** .. and from which further calls are shed before any work: half a second of it. */
+/** From this many calls on, half a second of work, further calls are refused before any work. */
 const MAX_IN_PROGRESS = 2_000
 
-/** How much of this process's time buyers need: some, more than it spares easily, or all there is. */
+/** The part of this process's time that buyers need: little, much, or all of it. */
 export type Load = 'light' | 'busy' | 'full'
 
 export class LoadShedder {

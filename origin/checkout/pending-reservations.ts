@@ -9,11 +9,13 @@ import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { Gate } from '../stock/gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 
-/** A response waits this long for the commit .. */
+/** The time that a response waits for the commit. */
 const RECORD_TIMEOUT_MS = 2_000
-/** .. and up to this longer: one timer checks all. */
+/** The wait may be longer by up to this time, because one timer checks all responses. */
 const LATE_CHECK_MS = 50
-/** Unrecorded reservations of one process while the ledger is away: what workers have to record once it is back. */
+/**
+ * The limit of unrecorded reservations of one process while the ledger is away. Workers have to record them later.
+ */
 const MAX_PENDING = 20_000
 /** At the maximum, the intents that workers have not recorded yet are counted this often. */
 const COUNT_EVERY_MS = 1_000

@@ -35,9 +35,9 @@ const MAX_STREAMS = 20_000
 const MAX_STREAMS_OF_ORDER = 10
 /** Interval of comments that keep proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 10_000
-/** How often the log is read for what was not published .. */
+/** The time between two reads of the log for unpublished events. */
 const LOG_EVERY_MS = 1_000
-/** .. and how many events at once; a round that finds so many is followed by the next. */
+/** The limit of events in one read. A read that reaches it is followed by the next at once. */
 const LOG_PAGE = 5_000
 /** Interval of reads while an order is not recorded, which is not published, and while the ledger does not answer. */
 const UNRECORDED_MS = 500

@@ -32,11 +32,11 @@ import type { Captured, ChargeOf, PaymentProvider, ProviderRefund } from './prov
 import { OUTSIDE } from './refund-sums.ts'
 
 /**
- * Jobs taken at a time: few at first, since a provider may have a limit, and twice as many after each full batch
- * without a failure, to keep pace with what is sold in a second ..
+ * The number of jobs taken at a time. It starts low, because a provider may have a limit, and doubles after each full
+ * batch without a failure, to keep pace with the sales of a second.
  */
 const BATCH = { first: 32, most: 1_024 }
-/** .. and how often: money can wait, and buyers come first. */
+/** The time between two batches. Captures and refunds can wait, and buyers come first. */
 const BATCH_EVERY_MS = 1_000
 /** Calls in progress. */
 const AT_ONCE = 128

@@ -309,9 +309,9 @@ export async function insertRefund(tx: Queryable, refund: NewRefund): Promise<Re
 // -- Orders after their refunds ----------------------------------------------------------------------------------
 
 interface Refunded {
-  /** The orders that show it now .. */
+  /** The orders whose refunds changed. */
   readonly changed: readonly OrderRow[]
-  /** .. and those of which units are for sale again. */
+  /** The orders whose units are for sale again. */
   readonly restocked: readonly OrderRow[]
 }
 
@@ -368,17 +368,20 @@ async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promi
 export type Returned = ChargeOf & Returns
 
 interface Noted extends Refunded {
-  /** Charges of which something was given back, .. */
+  /** The charges with a new refund. */
   readonly made: readonly string[]
-  /** .. orders of which nobody asked for it here, .. */
+  /** The orders with a refund that was made outside this system. */
   readonly outside: readonly OrderRow[]
-  /** .. charges of which it came back to the shop, .. */
+  /** The charges with a refund that failed, so that the money came back to the shop. */
   readonly undone: readonly ChargeOf[]
-  /** .. and refunds of ours that are owed again. */
+  /** The refunds of this system that are owed again. */
   readonly reopened: readonly ChargeOf[]
 }
 
-/** Notes what the provider says was given back: rows of it are made or owed again, and their orders show it. */
+/**
+ * Stores the refunds that the provider reports: they are marked as made or as owed again, and their orders are
+ * updated.
+ */
 export async function noteReturns(tx: Queryable, reports: readonly Returned[]): Promise<Noted> {
   const orders = await lockOrders(
     tx,

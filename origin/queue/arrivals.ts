@@ -68,7 +68,7 @@ interface SaleArrivals {
   waiting: Map<string, number | null>
   /** How many visitors wait for stock, by the number of their unpaid orders. */
   waitingByUnpaid: readonly number[]
-  /** .. and how many wait in each queue for their turn, as the edge has reported to this process. */
+  /** The number of visitors who wait in each queue, as the edge has reported to this process. */
   reported: Map<string, number>
   /** How many wait in each queue, as reported to any process. */
   inLine: Readonly<Record<string, string>>

@@ -279,7 +279,10 @@ export const saleMinutes = pgTable(
      * Events of this minute by name: joined, called, arrived, reserved, paid, expired, declined, refused.<reason> ..
      */
     counts: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
-    /** At its end by name: waiting, available, held, sold, wait_seconds, rate_per_second .. */
+    /**
+     * The values at the end of the sale by name: waiting, available, held, sold, wait_seconds, rate_per_second and
+     * others.
+     */
     gauges: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
   },
   (t) => [primaryKey({ columns: [t.sale_id, t.minute] })],
