@@ -8,7 +8,7 @@ import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
 import { isPart, isWish, merged, type Want } from '../seats/cart-choice.ts'
 import { ANY, type Chart } from '../seats/chart.ts'
 
-/** What of a reservation the request decides. */
+/** The fields of a reservation that follow from the request. */
 export type Asked = Pick<Reservation, 'product' | 'quantity' | 'cart' | 'choice'>
 
 /** True if the chart of the hall is needed to read the request. */

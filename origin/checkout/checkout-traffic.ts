@@ -10,7 +10,7 @@ import type { SaleCounts } from '../report/sale-counts.ts'
 import { MOST_UNPAID } from '../stock/scripts.ts'
 import type { LoadShedder } from './load-shedder.ts'
 
-/** Outcomes that are no refusal. */
+/** The outcomes that do not count as a refusal. */
 const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', 'replayed'])
 /**
  * Outcomes of work that was done, or that failed by our fault. Refusals and repeated calls, which a caller can make
@@ -18,7 +18,7 @@ const SERVED: ReadonlySet<string> = new Set(['reserved', 'processing', 'live', '
  */
 const WORKED: ReadonlySet<string> = new Set(['reserved', 'processing', 'try-again', 'failed'])
 
-/** A call that was let in. */
+/** A call that the load shedder has admitted. */
 interface Entered {
   readonly visitor: string
   readonly outcome: string

@@ -227,7 +227,7 @@ export class Checkout {
     const existing = (await this.existing.byKey(attempt)) ?? (await this.existing.byVisitor(attempt))
     const outcome = outcomeOf(attempt, existing)
     if (!outcome) return this.#recordExactly(attempt)
-    // The ledger has what it names.
+    // If the ledger has responded, it has the reservation that the outcome names, and no promise is needed.
     if (outcome.kind === 'processing' && !attempt.ledger) return this.#promised(outcome, outcome.reservation)
     // The key returns this order from now on, whatever becomes of it.
     if (outcome.kind === 'live' && !outcome.replayed)
@@ -256,7 +256,7 @@ export class Checkout {
         return await this.#withdraw(reserved, mayHaveCommitted(ledger) ? 'perhaps an order' : 'nothing')
       }
       const attempt = { ...reserved, ledger }
-      // A worker may have been faster.
+      // A worker may have recorded the reservation first.
       const isByWorker = ledger.verdict === 'replay' && ledger.order === r.order
       if (ledger.verdict !== 'recorded' && !isByWorker) return await this.#withdraw(attempt, 'refused')
       this.#gateOf(r).intents.removeSoon(r.order)
@@ -266,7 +266,7 @@ export class Checkout {
     }
   }
 
-  /** No 202 leaves without the promise. */
+  /** A 202 response is sent only after the promise is stored. */
   #promised = async (outcome: Outcome, r: Reservation) => ((await this.#promise(r)) ? outcome : inDoubt())
 
   #leaveToWorkers(r: Reservation): Outcome {

@@ -59,7 +59,7 @@ export class ExistingOrder {
     if (ledger) return ledger.verdict === 'replay' ? this.#load('key', r, ledger.order) : undefined
     const known = gate?.verdict === 'replay' ? gate : !gate && this.#deps.pending.ofKey(r)
     if (known) return (await this.#loadKnown(r, known)) ?? 'unreadable'
-    // The ledger is asked next, by recording.
+    // The next step records the reservation, and so asks the ledger anyway.
     if (gate?.verdict === 'fenced') return this.#keyInGate(r)
     return (await this.#keyInLedger(r)) ?? (gate ? undefined : this.#keyInGate(r))
   }

@@ -14,26 +14,26 @@ import { isPromoCode } from '../stock/cart.ts'
 import type { GateVerdict, Stock } from '../stock/gate/verdicts.ts'
 import { priceChanged } from './pricing.ts'
 
-/** What one checkout call has come to so far. */
+/** The results of one checkout call so far. */
 export interface Attempt {
   readonly sale: SaleRow
   readonly reservation: Reservation
-  /** Why the sale takes no such order; the gates were not asked then. */
+  /** The reason why the sale takes no such order. The gates were then not asked. */
   readonly closed?: Problem
   readonly gate?: GateVerdict
   readonly ledger?: RecordVerdict
-  /** Seats that it named and that are taken, and the seats that are offered instead. */
+  /** The requested seats that are taken, and the seats that are offered instead. */
   readonly taken?: { readonly seats: readonly Seat[]; readonly offer: readonly Seat[] | null }
 }
 
-/** What already exists for a call: by its key, or by its visitor, who has all they may. */
+/** The order that already exists for a call: by its key, or by a visitor who has reached the limit. */
 export type Existing =
   | { readonly by: 'key' | 'visitor'; readonly found: OrderView | Reservation }
-  /** The first call of the key was still in progress, and ended so. */
+  /** The first call with the key was still in progress, and ended with this outcome. */
   | { readonly by: 'key'; readonly outcome: Outcome }
   /** The key belongs to a request with another body. */
   | 'reused'
-  /** There is an order, and it cannot be read now. */
+  /** An order exists but cannot be read now. */
   | 'unreadable'
 
 export type Outcome =
@@ -54,7 +54,7 @@ export type Outcome =
    */
   | { readonly kind: 'problem'; readonly problem: Problem; readonly unpaid?: number; readonly waitsForUse?: boolean }
 
-/** The outcome; undefined where only the ledger can decide, which has not been asked. */
+/** Returns the outcome; undefined if only the ledger can decide, and it has not been asked. */
 export function outcomeOf(attempt: Attempt & { ledger: RecordVerdict }, existing?: Existing): Outcome
 export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | undefined
 export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | undefined {
@@ -104,7 +104,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
   if (gate?.verdict === 'limit') {
     // The gate knows the latest order, not whether it is live: otherwise the ledger decides.
     if (ofVisitor && gate.units >= limit) return ofVisitor
-    // What is not recorded yet, only the gate has counted.
+    // Only the gate has counted a reservation that is not recorded yet.
     if (ofVisitor?.kind === 'processing') return refusal(overLimit(sale, gate.units))
   }
   return undefined
@@ -144,11 +144,11 @@ export const processing = (reservation: Reservation): Outcome => ({
   replayed: false,
 })
 
-/** Neither store has it. */
+/** The response if neither store has the reservation. */
 export const untaken = (why = 'Orders cannot be taken at this moment.') =>
   refusal(tryAgain(`${why} Nothing was taken. Try again with the same key.`))
 
-/** A store may have it. It is found by its key, or else expires. */
+/** The response if a store may have the reservation. It is found by its key, or it expires. */
 export const inDoubt = () =>
   refusal(
     tryAgain('It is not known whether your order was taken. Try again with the same key: it makes one order at most.'),
@@ -195,7 +195,7 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
   }
 }
 
-/** Why a sale takes no such order now; null if it does. */
+/** Returns the reason why a sale takes no such order now; null if it does. */
 export function closedFor(sale: SaleRow, quantity: number, nowMs: number): Problem | null {
   if (quantity > sale.limit_per_visitor) return overLimit(sale)
   switch (phaseOf(sale, nowMs)) {
@@ -214,7 +214,7 @@ export function closedFor(sale: SaleRow, quantity: number, nowMs: number): Probl
   }
 }
 
-/** `units`: how many the visitor has. */
+/** The number of units that the visitor already has is `units`. */
 const overLimit = ({ limit_per_visitor: limit }: SaleRow, units = 0) =>
   invalidField('quantity', `at most ${limit - units} ${units > 0 ? 'more ' : ''}per visitor`)
 
@@ -228,7 +228,7 @@ const othersFirst = () =>
     retry_after_seconds: 5,
   })
 
-/** `reason` is for the page, which says it in the visitor's language. */
+/** The page shows `reason` in the visitor's language. */
 const networkFull = () =>
   problem('too-many-requests', {
     detail: 'Others of your network hold as many units unpaid as it may. Try again once they have paid.',
@@ -236,11 +236,11 @@ const networkFull = () =>
     retry_after_seconds: 5 + Math.random() * 5,
   })
 
-/** `name`: of the one product of several that is meant. */
+/** If the sale has several products, `name` is the one that the problem is about. */
 export const soldOut = (name?: string | null) =>
   problem('sold-out', { detail: `Every unit ${name ? `of ${name} ` : ''}has been sold.` })
 
-/** What a refusal is about: the product that a gate names, or those whose seats fit no wish. */
+/** The subject of a refusal: the product that a gate names, or null if no seats fit a wish. */
 type About = Pick<Reservation, 'quantity' | 'cart' | 'choice'> & { readonly product: string | null }
 
 const withProduct = (r: Reservation, product: string | null | undefined): About => ({
@@ -258,13 +258,16 @@ const seatTaken = ({ taken }: Attempt) =>
     })),
   })
 
-/** Why seats that leave these single are refused. */
+/** Returns the refusal of seats that leave these single seats behind. */
 export const strands = (single: readonly Seat[]) => {
   const names = single.map(({ seat }) => seat)
   return { ...invalidField('seats', `leave a single seat: ${names.join(', ')}`), single: names }
 }
 
-/** Others have used it as often as it allows, or the visitor has; or others come first for the uses that are left. */
+/**
+ * The code has no use left: others or the visitor have used it as often as it allows, or others come first for the
+ * last uses.
+ */
 const usedUp = (product: string, left = 0) => {
   const code = product.slice(1)
   const detail =
@@ -305,8 +308,7 @@ const nameOf = ({ product_id, section_type }: ProductRow) =>
   section_type ? { section_id: product_id } : { product_id }
 
 /**
- * What a cart wants more of than is left: by the store that refused it, of which so many are left, and by the
- * ledger's latest read.
+ * Returns the parts of a cart that exceed the stock, by the store that refused it and by the ledger's latest read.
  */
 function goneOf({ products }: SaleRow, cart: NonNullable<Reservation['cart']>, refused: string, left: number) {
   return products.flatMap((product) => {
@@ -316,7 +318,7 @@ function goneOf({ products }: SaleRow, cart: NonNullable<Reservation['cart']>, r
   })
 }
 
-/** No seats fit a wish: those that are held may come back. */
+/** The refusal if no seats fit a wish. Held seats may come back. */
 function noSeats(sale: SaleRow, { choice }: About): Problem {
   const wished = choice ? wishedSections(choice) : null
   const sections = sale.products.filter(

@@ -1,6 +1,6 @@
 /**
- * What a cart costs, computed from the sale as it was read: the ledger records it at that, or refuses
- * (`price_changed`). Where a sale adds nothing to its prices and no code is used, nothing is computed. Pure.
+ * Computes the cost of a cart from the sale as it was read. The ledger records the order at this cost, or refuses it
+ * (`price_changed`). Nothing is computed if the sale adds nothing to its prices and the buyer uses no code. Pure.
  */
 import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
@@ -17,11 +17,11 @@ import { type Cart, isPromoCode, unitLines, usePromoCode } from '../stock/cart.t
 
 export interface Pricing {
   readonly sale: SaleRow
-  /** Valid ones, which may be used together. */
+  /** Valid promo codes that may be used together. */
   readonly codes: readonly PromoCodeRow[]
-  /** Has the seats' prices, where there are seats. */
+  /** The chart, which has the prices of the seats if there are any. */
   readonly chart: Chart | null
-  /** Where it goes to, as far as it is known. */
+  /** The address of the delivery, as far as it is known. */
   readonly country?: string | undefined
 }
 
@@ -66,11 +66,11 @@ export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
   return { charge: { prices, ...billed }, totals }
 }
 
-/** All lines of an order have one. */
+/** The currency is the same for all lines of an order. */
 const currencyOf = ({ products }: SaleRow, lines: readonly { readonly product: string }[]) =>
   products.find(({ product_id }) => product_id === lines[0]?.product)?.currency ?? ''
 
-/** What the ledger has of a product that its bill depends on. */
+/** The fields of a stored product that the bill of an order depends on. */
 function rowOf({ products }: SaleRow, product: string) {
   const row = products.find(({ product_id }) => product_id === product)
   const { variant_of = null, weight_grams = null } = row ?? {}
@@ -83,13 +83,13 @@ const boughtIn = (lines: readonly { readonly product: string; readonly variant_o
 interface Remade {
   readonly bill: readonly BillLine[]
   readonly cart: readonly StoredLine[]
-  /** The numbers of promo codes, as lines of the cart, that were for the lines that go. */
+  /** The line numbers of the promo codes that applied only to the removed lines. */
   readonly codesBack: readonly number[]
 }
 
 /**
- * The bill again, at the prices that the lines have, without those that go before the order is paid. Numbers are from
- * 1.
+ * Computes the bill again at the stored prices of the lines, without the lines that leave before payment. Line
+ * numbers count from 1.
  */
 export function billWithout(
   cart: readonly StoredLine[],

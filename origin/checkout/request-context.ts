@@ -45,7 +45,7 @@ export async function contextOf(
 
 const namedCodes = ({ promo_code: named = [] }: CheckoutRequest) => (typeof named === 'string' ? [named] : named)
 
-/** All that is wrong in a request, at once. */
+/** Returns all errors of a request at once. */
 export function wrongIn(
   sale: SaleRow,
   asked: Asked | Problem,

@@ -27,7 +27,7 @@ export class OrderChanges {
     this.#log = log
   }
 
-  /** After the commit. Nobody waits for it. */
+  /** Runs after the commit, and the caller does not wait for it. */
   publish(orderIds: readonly string[]): void {
     if (orderIds.length === 0) return
     this.#publishing

@@ -87,7 +87,7 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
 
 const wasPaid = (status: OrderStatus) => isSold(status) || status === 'refunded'
 
-/** What it costs, as its buyer is told. */
+/** The cost of the order as the buyer sees it. */
 export const totalsIn = (order: Taxed): Totals => ({
   ...totalsOf(subtotalOf(order), billOn(order)),
   total_minor: totalOf(order),

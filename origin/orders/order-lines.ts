@@ -10,11 +10,11 @@ import { isPromoCode } from '../stock/cart.ts'
 type WithLines = Pick<OrderRow, 'product_id' | 'quantity' | 'unit_price_minor' | 'cart'>
 type Line = Pick<StoredLine, 'quantity' | 'unit_price_minor' | 'share_minor' | 'returned'>
 
-/** In the order of their numbers. */
+/** The lines in the order of their numbers. */
 const linesIn = ({ cart, quantity, unit_price_minor }: WithLines): readonly Line[] =>
   cart?.filter(({ product }) => !isPromoCode(product)) ?? [{ quantity, unit_price_minor }]
 
-/** With its share of the bill. */
+/** The price of a line with its share of the bill. */
 const costOf = ({ unit_price_minor, quantity, share_minor }: Line) => share_minor ?? unit_price_minor * quantity
 
 /** What each line costs; one that was taken out before the order was paid costs nothing. */

@@ -13,7 +13,7 @@ export type Want = CartPart | { readonly wish: Wish }
 export const isWish = (want: Want): want is Extract<Want, { wish: Wish }> => 'wish' in want
 export const isPart = (want: Want): want is CartPart => !isWish(want)
 
-/** What a cart asks for of a hall. */
+/** The seats and units of a hall that a cart asks for. */
 export interface CartChoice {
   readonly chart: Chart
   readonly wants: readonly Want[]

@@ -53,7 +53,7 @@ export function previewSeats(sql: Sql, imported: Imported): Promise<SeatImport &
 export function importSeats(sql: Sql, imported: Imported, operator: string): Promise<SeatImport> {
   const { saleId, sectionId, seats } = imported
   return sql.begin(async (tx) => {
-    // Before the locks, for which buyers wait.
+    // This runs before the locks are taken, because buyers wait for the locks.
     await stage(tx, imported)
     const section = await lockReserved(tx, imported)
     requirePayable(seats, section)

@@ -15,7 +15,7 @@ import { blockChange, moveChange, type SeatChange } from '../../stock/gate/seat-
 import { conflict, lockRunningSale, lockSections } from './section-queries.ts'
 
 export interface SeatsChanged {
-  /** What the fast gate learns. */
+  /** The changes that the fast gate must apply. */
   readonly changes: readonly SeatChange[]
   readonly count: number
   readonly unchanged: number
@@ -133,7 +133,7 @@ const invalid = (errors: readonly FieldError[]) =>
 
 export interface Moved {
   readonly order: OrderRow
-  /** Null: it has this seat already. */
+  /** The value is null if the order already has this seat. */
   readonly move: SeatChange | null
 }
 

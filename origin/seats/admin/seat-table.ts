@@ -43,7 +43,7 @@ export function headerErrors(header: readonly string[], line: string): FieldErro
   return errors.slice(0, MAX_ERRORS)
 }
 
-/** What is quoted from a table in an answer. */
+/** Returns a value from the table in the form in which an answer quotes it. */
 const printable = (text: string) => text.toWellFormed().replace(/\p{C}/gu, '?').slice(0, MAX_TEXT)
 
 export class SeatTable {
@@ -120,7 +120,7 @@ export class SeatTable {
     this.seats.push(seat)
   }
 
-  /** For a row that is no row at all. */
+  /** Adds an error that belongs to no row. */
   addError(error: FieldError): void {
     this.errorCount++
     if (this.errors.length < MAX_ERRORS) this.errors.push(error)
