@@ -5,13 +5,13 @@
  * visitor has a few calls in progress and no more, or one admission could take all the room.
  */
 
-/** From this many calls in progress on, about 8 ms of work, background work leaves some time to buyers. */
+/** At this many calls in progress, about 8 ms of work, background work begins to leave time to buyers. */
 const BUSY_FROM = 32
-/** From this many calls on, about 30 ms of work, background work leaves nearly all time to buyers. */
+/** At this many calls, about 30 ms of work, background work leaves nearly all time to buyers. */
 const FULL_FROM = 128
-/** From this many calls on, about 100 ms of work, the edge slows down. */
+/** At this many calls, about 100 ms of work, the edge slows down. */
 const SLOW_FROM = 400
-/** From this many calls on, half a second of work, further calls are refused before any work. */
+/** At this many calls, half a second of work, further calls are refused before any work. */
 const MAX_IN_PROGRESS = 2_000
 
 /** The part of this process's time that buyers need: little, much, or all of it. */

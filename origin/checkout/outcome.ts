@@ -104,7 +104,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
   if (gate?.verdict === 'limit') {
     // The gate knows the latest order, not whether it is live: otherwise the ledger decides.
     if (ofVisitor && gate.units >= limit) return ofVisitor
-    // Only the gate has counted a reservation that is not recorded yet.
+    // A reservation that is not recorded yet is counted by the gate alone.
     if (ofVisitor?.kind === 'processing') return refusal(overLimit(sale, gate.units))
   }
   return undefined

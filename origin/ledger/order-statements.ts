@@ -39,14 +39,14 @@ export type OrderView = OrderRow & {
 
 export interface Move {
   readonly from: readonly OrderRow['status'][]
-  /** Left out: the status stays as it is. */
+  /** The new status; if left out, the status stays as it is. */
   readonly to?: OrderRow['status']
   /** The events' type, where it is not the status. */
   readonly type?: `order.${string}`
   readonly reason?: string
 }
 
-/** What one order's transition brings along. */
+/** The changes to one order that come with its transition. */
 export interface Advance {
   readonly order: string
   /** A payment begins with this method. */
@@ -86,7 +86,7 @@ export async function advanceOrders(sql: Queryable, ...args: Advancing): Promise
 }
 type Advancing = readonly [advances: readonly Advance[], move: Move, actionSeconds?: number]
 
-/** The same where the orders bring nothing along. */
+/** Moves orders in the same way if the transition changes nothing else of them. */
 export const moveOrders = (sql: Queryable, ids: readonly string[], move: Move) =>
   advanceOrders(
     sql,
@@ -177,7 +177,7 @@ export async function* buyersOf(sql: Sql, saleId: string): AsyncGenerator<string
   const rows = sql<{ visitor: string }[]>`select distinct visitor from orders where sale_id = ${saleId}`
   for await (const chunk of rows.cursor(BUYERS_PER_CHUNK)) yield chunk.map(({ visitor }) => visitor)
 }
-/** Small enough not to block the event loop. */
+/** The limit of buyers per chunk, small enough not to block the event loop. */
 const BUYERS_PER_CHUNK = 2_000
 
 /** The orders that a visitor holds in these sales, not paid yet. */

@@ -40,7 +40,7 @@ export interface Reservation {
   readonly charge?: Charge
   /** Computes its charge, once its seats are chosen. Never stored. */
   readonly quote?: Quote
-  /** Left out where the sale keeps none. */
+  /** The contact; left out if the sale stores none. */
   readonly contact?: Contact
   /**
    * The networks of the buyer, each with the units that it may hold unpaid, in the format of EDGE_NETWORKS_HEADER.
@@ -53,7 +53,7 @@ export interface Reservation {
 export interface Charge {
   /** Unit prices, one for each line: for each seat, and for each part of the cart that has none. */
   readonly prices: readonly number[]
-  /** Left out: the prices are all. */
+  /** The costs beside the prices; left out if there are none. */
   readonly billed?: Billed
 }
 
@@ -126,7 +126,7 @@ export type RecordVerdict =
 
 interface RecordRow extends Omit<Recorded, 'verdict' | 'numbers'> {
   readonly recorded: number
-  /** Parallel to the batch. */
+  /** The order numbers, in the order of the batch. */
   readonly numbers: readonly number[]
   readonly others:
     | readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number; readonly written: boolean })[]

@@ -14,7 +14,7 @@ export const mailAsks = pgTable(
       .notNull()
       .references(() => sales.sale_id),
     line: text().notNull(),
-    /** One's turn, or a restock. */
+    /** The subject: the visitor's turn, or a restock. */
     about: text().$type<'turn' | 'restock'>().notNull(),
     /** The mail that comes next; null: all were sent. */
     next: text().$type<'turn_near' | 'turn' | 'restocked'>(),

@@ -27,7 +27,7 @@ export const orders = pgTable(
      * `unit_price_minor` are those of the first line.
      */
     cart: jsonb().$type<readonly StoredLine[]>(),
-    /** What it costs beside its lines. Null: nothing. */
+    /** The costs beside the lines. Null means none. */
     bill: jsonb().$type<readonly BillLine[]>(),
     /** `terms_version` of the sale that the bill was made by. Null where there is no bill. */
     terms: integer(),
@@ -120,7 +120,7 @@ export const contacts = pgTable(
     order_id: uuid().primaryKey(),
     sale_id: text().notNull(),
     email: text(),
-    /** Where it goes to. */
+    /** The address of the delivery. */
     delivery: jsonb().$type<Address>(),
     /** The network address of the checkout. */
     address: text(),

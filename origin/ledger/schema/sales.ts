@@ -63,7 +63,7 @@ const saleColumns = {
   ticket_shards: integer(),
   max_unpaid_orders: integer().notNull().default(3),
   contact: jsonb().$type<Contact>().notNull().default(NO_CONTACT),
-  /** On receipts. */
+  /** The seller's details on receipts. */
   seller: jsonb().$type<Seller>(),
   tax: jsonb().$type<Tax>(),
   fees: jsonb().$type<Fee[]>().notNull().default([]),
@@ -184,7 +184,7 @@ export const promoCodes = pgTable(
     sale_id: text()
       .notNull()
       .references(() => sales.sale_id),
-    /** In capitals. */
+    /** The code in capitals. */
     code: text().notNull(),
     percent: doublePrecision(),
     amount_minor: bigint({ mode: 'number' }),
