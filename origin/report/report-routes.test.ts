@@ -1,4 +1,4 @@
-/** The report of a sale: what the orders, the minutes, the audit log and the edge's schedule say together. */
+/** The report of a sale combines the orders, the minutes, the audit log and the edge's schedule. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
@@ -14,7 +14,7 @@ import { saleReport } from './sale-report.ts'
 const seed = '07'.repeat(32)
 const SIZE = 5
 const at = new Date().toISOString()
-/** In place of the edge: the schedule of any sale but one that it does not know. */
+/** A stand-in for the edge returns the schedule of every sale except one that it does not know. */
 const edge = await serveOnLoopback((request, response) => {
   const [, sale = ''] = /^\/sales\/([^/]+)\/schedule(?:\?|$)/.exec(request.url ?? '') ?? []
   if (sale === '' || sale === unknownToEdge) return void response.writeHead(404).end()
@@ -26,7 +26,7 @@ let unknownToEdge = ''
 afterAll(() => edge.stop())
 
 const origin = useOrigin()
-/** As an origin reports that knows this edge. */
+/** Makes the report as an origin does that is configured with this edge. */
 async function report(saleId: string): Promise<SaleReport> {
   const { sales, nowMs } = await readSales(origin.sql(), [saleId], true)
   const config = { EDGE_URL: edge.url, PUBLIC_URL: 'https://drop.example' }
@@ -134,7 +134,7 @@ test('compares a sample by ticket number, each with its first order', async () =
   const all = await firstOrders(sql, many, 'public', 1)
   expect(all.map(({ number, at_ms }) => at_ms - number * 1000)).toEqual(Array(4000).fill(0))
   const sample = await firstOrders(sql, many, 'public', 4)
-  // Six standard deviations around a quarter.
+  // The tolerance is six standard deviations around a quarter.
   expect(Math.abs(sample.length - 1000)).toBeLessThan(6 * Math.sqrt(4000 * 0.25 * 0.75))
   expect(all).toEqual(expect.arrayContaining([...sample].slice(0, 20)))
 })

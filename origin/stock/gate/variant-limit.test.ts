@@ -17,7 +17,15 @@ test('the variants of a product share its limit at both gates, also within a car
   const redis = defineScripts(new Redis(server.url))
   onTestFinished(() => redis.disconnect())
   const sizes = ['41', '42']
-  const shoe = { product_id: 'shoe', name: 'Shoe', unit_price_minor: 1000, currency: 'EUR', total: 0, buffer: 0, limit: 2 }
+  const shoe = {
+    product_id: 'shoe',
+    name: 'Shoe',
+    unit_price_minor: 1000,
+    currency: 'EUR',
+    total: 0,
+    buffer: 0,
+    limit: 2,
+  }
   const variants = sizes.map((size) => ({ variant_id: size, options: { size }, total: 10, buffer: 0 }))
   const options = [{ name: 'size', values: sizes }]
   await writeSale(sql, 'shoes', saleOf(0, { limit_per_visitor: 10, products: [{ ...shoe, options, variants }] }))
