@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { SETTINGS as EDGE_SETTINGS } from '../edge/config.ts'
+import { SETTINGS as EDGE_SETTINGS } from '../edge/http/config.ts'
 import { SETTINGS as ORIGIN_SETTINGS } from '../origin/config.ts'
 import type { SettingDoc } from '../shared/lib/settings.ts'
 
@@ -36,7 +36,7 @@ function table(settings: readonly SettingDoc[]): string {
 
 export const settingsPage = () => `# Settings
 
-\`npm run settings\` writes this page from the schemas in \`origin/config.ts\` and \`edge/config.ts\`; a test compares it.
+\`npm run settings\` writes this page from the schemas in \`origin/config.ts\` and \`edge/http/config.ts\`; a test compares it.
 
 ## Origin
 

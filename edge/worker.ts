@@ -2,16 +2,21 @@
  * The Worker: every request to the edge comes in here, is handled by its route (routes.ts), and leaves with its cache
  * rule.
  */
+
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
-import { withCacheRule } from './cache.ts'
-import { type Call, pathOf, refuse, sendProblem } from './call.ts'
-import { type Config, ConfigError, type Env, readConfig } from './config.ts'
-import { problemAsPage } from './pages/respond.ts'
+import { postsPart } from './feed/posts.ts'
+import { withCacheRule } from './http/cache.ts'
+import { type Call, pathOf, refuse, sendProblem } from './http/call.ts'
+import { type Config, ConfigError, type Env, readConfig } from './http/config.ts'
 import { protectedSite } from './protect/protect.ts'
 import { handle } from './routes.ts'
+import { problemAsPage } from './view/respond.ts'
 
 export { TicketShard } from './queue/numbers/ticket-shard.ts'
 export { WaitingRoom } from './queue/waiting-room.ts'
+
+/** What features add to the pages of a sale. */
+const PAGE_PARTS = [postsPart]
 
 /** Read once per isolate: plain values, so that every request may use them. */
 const configs = new WeakMap<Env, Config>()
@@ -26,7 +31,7 @@ export default {
       return sendProblem(problemOf(error, request))
     }
     const secure = config.production || request.url.startsWith('https:')
-    const call: Call = { request, env, ctx, config, secure, nowMs: Date.now(), setCookies: [] }
+    const call: Call = { request, env, ctx, config, secure, nowMs: Date.now(), setCookies: [], pageParts: PAGE_PARTS }
     const response = await respond(call)
     for (const cookie of call.setCookies) response.headers.append('set-cookie', cookie)
     return response

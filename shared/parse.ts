@@ -75,3 +75,5 @@ export function bodyTooLarge(maxBytes = MAX_BODY_BYTES): Problem {
 function malformed(detail: string): ProblemError {
   return new ProblemError(problem('invalid-request', { detail, errors: [{ field: 'body', detail }] }))
 }
+
+export type Fields = Readonly<Record<string, string>>

@@ -2,7 +2,7 @@
  * Bills a sale's traffic in each way. Without a cache the Worker runs for each request. With Workers Cache, a request
  * that the cache serves is billed too, but its processor time is not. Another CDN keeps those requests from
  * Cloudflare, and bills all that pass through it in its own way. The time for which the edge lets caches store
- * responses (edge/cache.ts) determines how often they run the Worker.
+ * responses (edge/http/cache.ts) determines how often they run the Worker.
  */
 import { sharesOf } from './isolates.ts'
 import { CDNS, type Cdn, costOf, count, SCHEDULE_CDN, sum } from './prices.ts'

@@ -5,7 +5,7 @@
  * because their distribution over isolates matters.
  */
 import { setImmediate } from 'node:timers/promises'
-import { CACHE_TTL } from '../../edge/cache.ts'
+import { CACHE_TTL } from '../../edge/http/cache.ts'
 import { ANNOUNCE_MS, inEffect, USABLE_MS } from '../../edge/queue/timeline.ts'
 import { positionsOf } from '../../shared/draw.ts'
 import { QUIET_POLL_MS } from '../../shared/feed.ts'

@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { SETTINGS } from '../../edge/config.ts'
+import { SETTINGS } from '../../edge/http/config.ts'
 import type { JwkSet } from '../../shared/keys.ts'
 import { buildWorkers } from '../build.ts'
 import { LOOPBACK, LocalError, Server } from '../processes.ts'

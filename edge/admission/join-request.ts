@@ -1,9 +1,9 @@
 /** Parses the body of a join: JSON from a program or a script, or form fields from a page without a script. */
 import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
-import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
+import { bodyTooLarge, type Fields, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
 import { ProblemError } from '../../shared/problem.ts'
-import { type Call, type Fields, formFields, refuse } from '../call.ts'
+import { type Call, formFields, refuse } from '../http/call.ts'
 
 const NOTHING: JoinRequest = {}
 /** Fields that the page's script or ALTCHA's widget adds to the form are ignored. */

@@ -4,13 +4,14 @@
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { problemIn } from '../../shared/problem.ts'
-import { type Call, inLine, refuse } from '../call.ts'
+import { type Call, refuse } from '../http/call.ts'
+import { isCrowded, limitAddress, limitJoins } from '../http/limits/rate-limits.ts'
 import { type NotTaken, takeNumber } from '../queue/numbers/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
+import { inLine } from '../queue/sale-now.ts'
 import { issuePlace, lineOf, type Place, renewPlace } from '../visitor/credentials.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 import { admit, keepsPlace, refuseProof } from './admit.ts'
-import { isCrowded, limitAddress, limitJoins } from './limits/rate-limits.ts'
 
 /** A visitor's place in the line of `now`. */
 interface TakenPlace {

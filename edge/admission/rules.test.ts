@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Policy } from '../../shared/api/access.ts'
+import { networksOf, rangeTest } from '../http/limits/networks.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
-import { networksOf, rangeTest } from './limits/networks.ts'
 import { type Applicant, decide } from './rules.ts'
 
 const CALLER: Applicant = {

@@ -1,7 +1,7 @@
 /** Decides who may join which line, by the blocks, rules and lines of a sale's policy. Pure. */
 import { type JoinRequest, type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
-import { rangeTest } from './limits/networks.ts'
+import { rangeTest } from '../http/limits/networks.ts'
 
 type When = Policy['rules'][number]['when']
 

@@ -1,12 +1,13 @@
 /** The checkout of visitors whose turn has come. */
+
 import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER, EDGE_NETWORKS_HEADER } from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { tryParse } from '../../shared/parse.ts'
-import { refuseBlockedIn } from '../admission/admit.ts'
-import { limitAddress, limitVisitor, unpaidBounds } from '../admission/limits/rate-limits.ts'
-import { type Call, isBrowser } from '../call.ts'
-import { passOn } from '../origin.ts'
-import { type Admission, requireAdmission, setOrderCookie } from '../visitor/credentials.ts'
+import { requireBuyer } from '../admission/buyer.ts'
+import { type Call, isBrowser } from '../http/call.ts'
+import { unpaidBounds } from '../http/limits/rate-limits.ts'
+import { passOn } from '../http/origin.ts'
+import { setOrderCookie } from '../visitor/credentials.ts'
 import { languageOf } from '../visitor/language.ts'
 
 /** The route `POST /sales/{sale}/checkout`. */
@@ -20,18 +21,6 @@ export async function checkout(sale: string, call: Call): Promise<Response> {
 export async function totals(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'totals')
   return passOn(`/sales/${sale}/totals`, token, call, networksHeader(call))
-}
-
-/**
- * The admission of a caller who checks out, or does `what`. Throws `refused`, or `too-many-requests` if the caller or
- * their network does so too often.
- */
-export async function requireBuyer(sale: string, call: Call, what = 'checkout'): Promise<Admission> {
-  limitAddress(what, call.config.STATUS_PER_ADDRESS, call)
-  const admission = await requireAdmission(sale, call)
-  limitVisitor(what, admission.claims.sub, call.config.STATUS_PER_VISITOR, call)
-  await refuseBlockedIn(sale, admission.claims.sub, call)
-  return admission
 }
 
 /**

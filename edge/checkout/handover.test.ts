@@ -3,7 +3,7 @@
  */
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose'
 import { expect, it } from 'vitest'
-import type { Env } from '../config.ts'
+import type { Env } from '../http/config.ts'
 import { edgeEnv, orderOf, stub } from '../testing/origin.ts'
 import { call, knownCookie, TestSale } from '../testing/visitors.ts'
 

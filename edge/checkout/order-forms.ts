@@ -6,29 +6,20 @@
  */
 import { Order } from '../../shared/api/public.ts'
 import { isLive } from '../../shared/order-status.ts'
-import { tryParse } from '../../shared/parse.ts'
+import { type Fields, tryParse } from '../../shared/parse.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'
-import {
-  type Call,
-  type Fields,
-  formFields,
-  isScript,
-  publicNow,
-  refuse,
-  seeOther,
-  sendJson,
-  sendProblem,
-  wantsJson,
-} from '../call.ts'
-import { callOrigin } from '../origin.ts'
+import { requireBuyer } from '../admission/buyer.ts'
+import { type Call, formFields, isScript, refuse, seeOther, sendJson, sendProblem, wantsJson } from '../http/call.ts'
+import { callOrigin } from '../http/origin.ts'
+import { linesIn } from '../pages/turn/cart-fields.ts'
+import { buyerIn } from '../pages/turn/checkout-body.ts'
+import { Quote } from '../pages/turn/quote.ts'
+import { publicNow } from '../queue/sale-now.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { requireOrderToken, setOrderCookie } from '../visitor/credentials.ts'
-import { linesIn } from './cart-fields.ts'
-import { aboutBuyer, networksHeader, requireBuyer } from './checkout.ts'
-import { buyerIn } from './checkout-body.ts'
+import { aboutBuyer, networksHeader } from './checkout.ts'
 import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.ts'
-import { Quote } from './quote.ts'
 
 /** The route `POST /sales/{sale}/buy`: buys, or shows the price if the button for a promo code was pressed. */
 export async function buyForm(sale: string, call: Call): Promise<Response> {

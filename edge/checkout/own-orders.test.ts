@@ -1,8 +1,8 @@
 /** Visitors see their own orders, whose pages open even if the browser has no cookie for them. */
 import { expect, it } from 'vitest'
+import { identityOf, visitorKey } from '../http/visitor-secret.ts'
 import { edgeEnv, ORDER_TOKEN, orderOf, requestsTo, stub } from '../testing/origin.ts'
 import { admission, call, cookiesOf, knownCookie, TestSale } from '../testing/visitors.ts'
-import { identityOf, visitorKey } from '../visitor/visitor-secret.ts'
 
 const SECRET = 'a-secret-of-the-tests'
 const NAME = identityOf(SECRET, visitorKey(JSON.parse(edgeEnv.QUEUE_KEYS))).name

@@ -1,12 +1,12 @@
 /** The shop front, which is the same for all visitors. No cookie is read here except the language of a link. */
-import { CACHE_TTL, cacheTimes } from '../cache.ts'
-import { type Call, etagOf, hostOf, sendTagged, wantsJson } from '../call.ts'
+import { CACHE_TTL, cacheTimes } from '../http/cache.ts'
+import { type Call, etagOf, hostOf, sendTagged, wantsJson } from '../http/call.ts'
 import { script, style } from '../pages/assets.ts'
-import type { FrontView } from '../pages/front/front-page.ts'
+import type { Arranged, FrontSale, FrontView } from '../pages/front/front-page.ts'
 import { renderFront } from '../pages/index.ts'
-import { PAGE_HEADERS } from '../pages/respond.ts'
+import { PAGE_HEADERS } from '../view/respond.ts'
 import { type ChosenLanguage, keepLanguage, sharedLanguage } from '../visitor/language.ts'
-import { type Arranged, arrange, type Front, type FrontSale, frontNow } from './listing.ts'
+import { arrange, type Front, frontNow } from './listing.ts'
 import { indexPath } from './searched.ts'
 
 /** The route `GET /`: the page, or a list for clients that request JSON. */

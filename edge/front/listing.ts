@@ -2,12 +2,14 @@
  * The sales that the shop front lists, with their current states. This is the isolate's copy of the origin's
  * catalogue, which is refreshed behind requests. While the origin is away, the last copy is shown.
  */
+
 import { type Catalogue, type ListedSale, Listing } from '../../shared/api/front.ts'
 import { tryParse } from '../../shared/parse.ts'
 import type { Phase } from '../../shared/schedule.ts'
-import { type Call, refuse } from '../call.ts'
-import { Copies } from '../copies.ts'
-import { readInternal } from '../sale/versions.ts'
+import { readInternal } from '../goods/versions.ts'
+import { type Call, refuse } from '../http/call.ts'
+import { Copies } from '../http/copies.ts'
+import type { Arranged, FrontSale } from '../pages/front/front-page.ts'
 
 /** An isolate shows the same state for this long. */
 const FRESH_MS = 2_000
@@ -45,21 +47,6 @@ async function load(call: Call): Promise<Front> {
 }
 
 // -- At a moment ----------------------------------------------------------------------------------------------------
-
-export interface FrontSale extends ListedSale {
-  readonly phase: Phase
-  /** The units for sale, as of some seconds ago. */
-  readonly left: number
-  /** True if the sale's page takes addresses for a mail about a restock. */
-  readonly tells_restock: boolean
-}
-
-/** The sales of a front: running ones, future ones (the next first), and past ones (the last first). */
-export interface Arranged {
-  readonly now: readonly FrontSale[]
-  readonly soon: readonly FrontSale[]
-  readonly over: readonly FrontSale[]
-}
 
 /** The front lists at most this many sales of each kind; the search finds the others. */
 const MOST = { now: 24, soon: 48, over: 12 } as const

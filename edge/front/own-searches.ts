@@ -3,9 +3,9 @@
  * all their devices.
  */
 import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
-import { limitVisitor } from '../admission/limits/rate-limits.ts'
-import { type Call, isForeignForm, refuse } from '../call.ts'
-import { passOn } from '../origin.ts'
+import { type Call, isForeignForm, refuse } from '../http/call.ts'
+import { limitVisitor } from '../http/limits/rate-limits.ts'
+import { passOn } from '../http/origin.ts'
 import { accountOf } from '../visitor/session.ts'
 
 export async function ownSearches(call: Call): Promise<Response> {

@@ -4,7 +4,7 @@
 import type { Catalogue } from '../../shared/api/front.ts'
 import { type Entry, entriesOf } from '../../shared/search/entries.ts'
 import { SearchIndex } from '../../shared/search/search-index.ts'
-import { Copies } from '../copies.ts'
+import { Copies } from '../http/copies.ts'
 import type { Front } from './listing.ts'
 
 /** A browser indexes at most this many entries itself. */

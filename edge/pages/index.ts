@@ -4,7 +4,7 @@
  * neither changes anything here.
  */
 import type { Problem } from '../../shared/problem.ts'
-import type { Arranged } from '../front/listing.ts'
+import type { Arranged } from './front/front-page.ts'
 import { type FrontView, frontPage } from './front/front-page.ts'
 import { type SearchView, searchPage } from './front/search-page.ts'
 import { html } from './html.ts'

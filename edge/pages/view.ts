@@ -2,14 +2,12 @@
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { Order, Post, PublicSale } from '../../shared/api/public.ts'
+import type { Fields } from '../../shared/parse.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
-import type { InvitationFault } from '../admission/proofs/invitation.ts'
-import type { Fields } from '../call.ts'
-import type { Quote } from '../checkout/quote.ts'
-import type { StripePage } from '../config.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
+import type { Quote } from './turn/quote.ts'
 import type { Language, Words } from './words/words.ts'
 
 /** The input of every page of a sale. */
@@ -177,3 +175,12 @@ export interface Content {
   /** True if the content already shows the sale's name. */
   readonly named?: boolean
 }
+
+/** What the payment page needs of Stripe: the shop's publishable key, and the address of its script. */
+export interface StripePage {
+  readonly key: string
+  readonly script: string
+}
+
+/** The reason why the invitation of a join is not valid. */
+export type InvitationFault = 'none' | 'unknown' | 'void' | 'used_up'

@@ -2,12 +2,12 @@
 import type { ListedSale } from '../../shared/api/front.ts'
 import { entriesOf } from '../../shared/search/entries.ts'
 import { SearchIndex } from '../../shared/search/search-index.ts'
-import { arrange, type FrontSale } from '../front/listing.ts'
+import { arrange } from '../front/listing.ts'
 import type { Brand } from '../pages/brand.ts'
-import type { FrontView } from '../pages/front/front-page.ts'
+import type { FrontSale, FrontView } from '../pages/front/front-page.ts'
 import { renderFront, renderSearch } from '../pages/index.ts'
 import { WORDS } from '../pages/words/words.ts'
-import type { SampleOptions } from './samples.ts'
+import type { SampleOptions } from './sample-sale.ts'
 
 /** The brand of all samples. */
 export const HOUSE: Brand = { name: 'Halfway Records' }

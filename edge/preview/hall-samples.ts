@@ -1,7 +1,7 @@
 /** An invented hall, with visitors' choices and orders in it, for previews and tests. */
 import type { Order, OrderLine, PublicProduct } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
-import { seatField, unitsField } from '../checkout/cart-fields.ts'
+import { seatField, unitsField } from '../pages/turn/cart-fields.ts'
 import type { HallFacts, SaleView } from '../pages/view.ts'
 
 const SECTION = { currency: 'EUR', section_type: 'reserved' } as const

@@ -4,7 +4,8 @@
  */
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { type Asset, hallStyle, style } from '../pages/assets.ts'
-import { type SampleOptions, samplePages } from './samples.ts'
+import type { SampleOptions } from './sample-sale.ts'
+import { samplePages } from './samples.ts'
 
 type Look = 'light' | 'dark'
 

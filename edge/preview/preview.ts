@@ -3,17 +3,20 @@
  * Worker (preview-worker.ts) renders them, because visitors do not need the samples. Only the console for which the
  * link was made may frame them.
  */
+
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import { SaleDraft } from '../../shared/api/internal.ts'
 import { parse } from '../../shared/parse.ts'
 import { framerOf } from '../../shared/preview-link.ts'
-import { requireEdgeToken } from '../backend.ts'
-import { type Call, NO_STORE, publicNow, refuse, sendJson } from '../call.ts'
+import { brandStyleOf } from '../goods/brand-style.ts'
+import { goodsOf } from '../goods/goods.ts'
+import { type Call, NO_STORE, refuse, sendJson } from '../http/call.ts'
 import { namedIn } from '../pages/parts/offer.ts'
-import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../pages/respond.ts'
-import { brandStyleOf } from '../sale/brand-style.ts'
-import { goodsOf } from '../sale/goods.ts'
+import { requireEdgeToken } from '../queue/backend.ts'
+import { publicNow } from '../queue/sale-now.ts'
+import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../view/respond.ts'
+import type PreviewWorker from './preview-worker.ts'
 
 /**
  * The routes `GET /sales/{sale}/preview`, with the names of all states, and `GET
@@ -79,4 +82,5 @@ async function pageOf(
 }
 
 const previewWorker = ({ env }: Call) =>
-  env.PREVIEW ?? refuse('conflict', { detail: 'The preview Worker is not bound: docs/deploying.md says how.' })
+  (env.PREVIEW as Service<typeof PreviewWorker> | undefined) ??
+  refuse('conflict', { detail: 'The preview Worker is not bound: docs/deploying.md says how.' })

@@ -1,10 +1,13 @@
 /** The data of the sample pages: an invented sale with its products, posts and schedules, and an order in it. */
+import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleDraft } from '../../shared/api/internal.ts'
 import type { Order, Post, PublicProduct } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { isLive, isSold, type OrderStatus } from '../../shared/order-status.ts'
 import type { Phase, Schedule } from '../../shared/schedule.ts'
+import type { Brand } from '../pages/brand.ts'
+import type { Language, Words } from '../pages/words/words.ts'
 
 const SEED = '5e'.repeat(32)
 export const NUMBER = 4_012
@@ -149,3 +152,18 @@ export const orderOf = (product: PublicProduct, quantity: number, status: OrderS
   refunded_minor: 0,
   payment: null,
 })
+
+export interface SampleOptions {
+  readonly lang: Language
+  readonly nowMs: number
+  readonly brand?: Brand
+  readonly words?: Words
+  /** Fields that replace those of each schedule. */
+  readonly schedule?: object
+  /** The name of the sale and of its first product. */
+  readonly called?: string
+  /** A real sale, whose pages are shown as they would look in each state. */
+  readonly sale?: SaleDraft['sale']
+  readonly paymentPage?: string | null
+  readonly goods?: GoodsDocument | null
+}

@@ -1,19 +1,18 @@
 /**
  * Every page in every state, of an invented sale or with the words and prices of a real one, for previews and tests.
  */
-import { type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { SaleDraft } from '../../shared/api/internal.ts'
+
+import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import type { Order, Payment } from '../../shared/api/public.ts'
 import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
-import type { Brand } from '../pages/brand.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import { namedIn } from '../pages/parts/offer.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
-import { type Language, WORDS, type Words } from '../pages/words/words.ts'
+import { WORDS } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
 import { frontSamples, HOUSE } from './front-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
@@ -30,6 +29,7 @@ import {
   PUBLIC,
   postsAt,
   REASONED,
+  type SampleOptions,
   SELLER,
   STRIPE,
   scheduleIn,
@@ -38,21 +38,6 @@ import {
   WARNED,
 } from './sample-sale.ts'
 import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './shoe-samples.ts'
-
-export interface SampleOptions {
-  readonly lang: Language
-  readonly nowMs: number
-  readonly brand?: Brand
-  readonly words?: Words
-  /** Fields that replace those of each schedule. */
-  readonly schedule?: object
-  /** The name of the sale and of its first product. */
-  readonly called?: string
-  /** A real sale, whose pages are shown as they would look in each state. */
-  readonly sale?: SaleDraft['sale']
-  readonly paymentPage?: string | null
-  readonly goods?: GoodsDocument | null
-}
 
 /** The names are in the language of the goods, as in the view of a real sale. */
 const render = (view: SaleView) => renderSale({ ...view, state: namedIn(view.lang, view.state, view.goods) })

@@ -2,7 +2,7 @@
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
-import { type Env, readConfig } from '../config.ts'
+import { type Env, readConfig } from '../http/config.ts'
 import { eventually, stopClock } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { OPEN_TO_ALL, product } from '../testing/simulation.ts'

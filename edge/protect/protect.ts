@@ -4,10 +4,12 @@
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
-import { TARGETED } from '../cache.ts'
-import { type Call, hostOf, inLine, NO_STORE, publicNow, refuse, seeOther, wantsHtml } from '../call.ts'
-import type { Config } from '../config.ts'
+import { TARGETED } from '../http/cache.ts'
+import { type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
+import type { Config } from '../http/config.ts'
+import { isHeld } from '../http/paths.ts'
 import { count } from '../queue/sale-cache.ts'
+import { inLine, publicNow } from '../queue/sale-now.ts'
 import { readCookie, setCookie, withoutOurs } from '../visitor/cookies.ts'
 import {
   bearer,
@@ -20,7 +22,6 @@ import {
 } from '../visitor/credentials.ts'
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
 import { sampleOf, UPSTREAM_TIMEOUT_MS } from './answer-times.ts'
-import { isHeld } from './paths.ts'
 
 /** The header in which the site finds the visitor's admission. */
 const ADMISSION_HEADER = 'x-admission-token'

@@ -2,7 +2,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { expect, it, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
-import type { Env } from '../config.ts'
+import type { Env } from '../http/config.ts'
 import { stopClock } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { TestSale } from '../testing/visitors.ts'

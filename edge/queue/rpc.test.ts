@@ -2,7 +2,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import type { Env } from '../config.ts'
+import type { Env } from '../http/config.ts'
 import { edgeEnv } from '../testing/origin.ts'
 import { TestSale } from '../testing/visitors.ts'
 import { TicketShard } from './numbers/ticket-shard.ts'

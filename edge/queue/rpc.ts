@@ -5,7 +5,7 @@
  * line.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
-import type { Env } from '../config.ts'
+import type { Env } from '../http/config.ts'
 import type { Lease, UnusedRange } from './numbers/lease.ts'
 import { mirrorName, mirrorsOf, shardName, upstreamName } from './numbers/tree.ts'
 import type { SaleSnapshot } from './timeline.ts'

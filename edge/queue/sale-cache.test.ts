@@ -1,14 +1,15 @@
 /** An isolate whose ticket shards do not respond: few calls to them, and a response for everyone. */
 import { expect, it, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
-import { type Call, publicNow } from '../call.ts'
-import { type Env, readConfig } from '../config.ts'
+import type { Call } from '../http/call.ts'
+import { type Env, readConfig } from '../http/config.ts'
 import { stopClock } from '../testing/clocks.ts'
 import { edgeEnv } from '../testing/origin.ts'
 import { OPEN_TO_ALL, product } from '../testing/simulation.ts'
 import { call, TestSale, withShards } from '../testing/visitors.ts'
 import { objectOf, RESPONSE_MS, type SnapshotRequest } from './rpc.ts'
 import { storeSnapshot } from './sale-cache.ts'
+import { publicNow } from './sale-now.ts'
 import { ANNOUNCE_MS, FRESH_MS, type SaleSnapshot } from './timeline.ts'
 
 /** Settings of an isolate whose shards respond by `look`, with a count of the calls. */
@@ -109,7 +110,16 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
   const config = await readConfig(edgeEnv)
   const request = new Request('https://edge.test')
   const policyNow = async () => {
-    const asked = { request, env: edgeEnv, ctx: context, config, secure: true, nowMs: Date.now(), setCookies: [] }
+    const asked = {
+      request,
+      env: edgeEnv,
+      ctx: context,
+      config,
+      secure: true,
+      nowMs: Date.now(),
+      setCookies: [],
+      pageParts: [],
+    }
     return (await publicNow(sale.name, asked as unknown as Call)).policy
   }
   expect(await policyNow()).toEqual(OPEN_TO_ALL)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
-import type { RoomConfig } from '../config.ts'
+import type { RoomConfig } from '../http/config.ts'
 import { SETTINGS, stateOf } from '../testing/simulation.ts'
 import {
   BEACON_WITHIN_MS,

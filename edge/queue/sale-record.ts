@@ -7,7 +7,7 @@ import type { JoinCounts, LineFigures, SaleState } from '../../shared/api/intern
 import { commitmentOf } from '../../shared/draw.ts'
 import { USUAL_MS } from '../../shared/next-read.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
-import type { RoomConfig } from '../config.ts'
+import type { RoomConfig } from '../http/config.ts'
 import { nextSchedule, shifted } from './pace/controller.ts'
 import {
   calledBeforeClaimWindow,

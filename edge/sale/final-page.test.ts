@@ -1,7 +1,7 @@
 /** The final responses (sold out and ended) come from memory for any number of visitors. */
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
-import type { Env } from '../config.ts'
+import type { Env } from '../http/config.ts'
 import { slowClock } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo } from '../testing/origin.ts'
 import { product } from '../testing/simulation.ts'

@@ -3,13 +3,13 @@
  * no origin is called, and the cache in front of the Worker stores them.
  */
 import type { Schedule } from '../../shared/schedule.ts'
-import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, etagOf, isCached, wantsJson } from '../call.ts'
+import { goodsOf } from '../goods/goods.ts'
+import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
+import { type Call, etagOf, isCached, wantsJson } from '../http/call.ts'
 import { renderSale } from '../pages/index.ts'
-import { headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { headersOf, PAGE_HEADERS, viewOf } from '../view/respond.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
-import { goodsOf } from './goods.ts'
 import { saleDocument } from './sale-document.ts'
 
 type FinalPhase = 'sold_out' | 'ended'

@@ -7,23 +7,22 @@ import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, pollMaxMs } from '../../shared/schedule.ts'
 import { challengeDifficulty, refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { takePlace } from '../admission/join.ts'
-import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { challengeFor } from '../admission/proofs/proof-of-work.ts'
 import {
   type Call,
   isBrowser,
   isScript,
-  lineNow,
   lineParameter,
-  publicNow,
   refuse,
   seeOther,
   sendJson,
   sendNothing,
   wantsHtml,
-} from '../call.ts'
+} from '../http/call.ts'
+import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { giveUpPlace, recordPlace } from '../queue/numbers/numbers.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { lineNow, publicNow } from '../queue/sale-now.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,

@@ -1,8 +1,8 @@
 /** The JSON of `GET /sales/{sale}`: the public sale with its goods, and with variants inside their products. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import { productsOf } from '../../shared/goods.ts'
-import { publicSale } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { publicSale } from '../view/respond.ts'
 
 export function saleDocument(now: Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>, goods: GoodsDocument | null) {
   const { products, ...sale } = publicSale(now)

@@ -3,16 +3,17 @@
  */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../admission/proofs/invitation.ts'
-import { requireEdgeToken } from '../backend.ts'
-import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, hostOf, inLine, isCached, lineParameter, NO_STORE, publicNow, refuse, wantsJson } from '../call.ts'
+import { goodsOf } from '../goods/goods.ts'
+import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
+import { type Call, hostOf, isCached, lineParameter, NO_STORE, refuse, wantsJson } from '../http/call.ts'
 import { renderSale } from '../pages/index.ts'
-import { headersOf, ownHeadersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import { eventCalendar, openingCalendar } from '../pages/sale/calendar.ts'
+import { requireEdgeToken } from '../queue/backend.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { inLine, publicNow } from '../queue/sale-now.ts'
+import { headersOf, ownHeadersOf, PAGE_HEADERS, viewOf } from '../view/respond.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 import { finalResponse } from './final-page.ts'
-import { goodsOf } from './goods.ts'
 import { saleDocument } from './sale-document.ts'
 
 /** The route `GET /sales/{sale}`: the page, or the public document for clients that request JSON. */

@@ -3,14 +3,16 @@ import { type Problem, problem, problemIn, problemResponse } from '../../shared/
 import { isFinal } from '../../shared/schedule.ts'
 import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { readJoin, typedIn } from '../admission/join-request.ts'
-import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
-import { type Call, inLine, publicNow, seeOther } from '../call.ts'
+import { hallFacts } from '../hall/hall-facts.ts'
+import { type Call, seeOther } from '../http/call.ts'
+import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { renderSale } from '../pages/index.ts'
-import { ownHeadersOf, viewOf } from '../pages/respond.ts'
 import type { RequestedPage, SaleView, Shows } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import { inLine, publicNow } from '../queue/sale-now.ts'
+import { ownHeadersOf, viewOf } from '../view/respond.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -24,7 +26,6 @@ import {
 import { keepLanguage } from '../visitor/language.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
-import { hallFacts } from './hall-facts.ts'
 
 /**
  * The parameter in the address of the page to which a form's join redirects. That page explains if the place is

@@ -3,7 +3,7 @@
  * (test-origin-server.ts).
  */
 import { env } from 'cloudflare:workers'
-import type { Env } from '../config.ts'
+import type { Env } from '../http/config.ts'
 import { orderOf as sampleOrder } from '../preview/sample-sale.ts'
 import { product } from './simulation.ts'
 

@@ -1,6 +1,6 @@
 /** No page script and no neighbouring host can read or set the cookies. */
 import { expect, it } from 'vitest'
-import type { Call } from '../call.ts'
+import type { Call } from '../http/call.ts'
 import { readCookie, withoutOurs } from './cookies.ts'
 
 const read = (cookie: string) => {

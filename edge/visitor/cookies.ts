@@ -6,7 +6,7 @@
 import { parse } from 'hono/utils/cookie'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../http/call.ts'
 
 const PREFIX = '__Host-'
 /** Browsers store no cookie for longer. */

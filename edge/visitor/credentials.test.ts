@@ -11,7 +11,7 @@ import {
 import { expect, it } from 'vitest'
 import { importSecrets, newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
-import { type Env, readConfig } from '../config.ts'
+import { type Env, readConfig } from '../http/config.ts'
 import { waitUntil } from '../testing/background.ts'
 import { eventually } from '../testing/clocks.ts'
 import { edgeEnv, stub } from '../testing/origin.ts'

@@ -23,7 +23,7 @@ import {
   signToken,
   TokenReader,
 } from '../../shared/tokens.ts'
-import { type Call, refuse } from '../call.ts'
+import { type Call, refuse } from '../http/call.ts'
 import { cookiesNamed, deleteCookie, readCookie, setCookie } from './cookies.ts'
 import { accountOf, mayUse, signInUrl } from './session.ts'
 

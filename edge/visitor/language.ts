@@ -4,7 +4,7 @@
  * its `Vary` names, and on the address; a page with `?lang=` sets the cookie, so no cache stores it.
  */
 import { preferred } from '../../shared/format.ts'
-import { type Call, wantsHtml } from '../call.ts'
+import { type Call, wantsHtml } from '../http/call.ts'
 import { LANGUAGES, type Language } from '../pages/words/words.ts'
 import { LANGUAGE_COOKIE, readCookie, setCookie } from './cookies.ts'
 

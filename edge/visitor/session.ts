@@ -5,8 +5,8 @@
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type Call, hostOf, pathOf, refuse } from '../call.ts'
-import { SharedWork } from '../waiting.ts'
+import { type Call, hostOf, pathOf, refuse } from '../http/call.ts'
+import { SharedWork } from '../http/waiting.ts'
 import { readShopCookie } from './cookies.ts'
 
 /** The header is for clients without cookies. */

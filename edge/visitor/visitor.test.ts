@@ -4,8 +4,8 @@ import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it, vi } from 'vitest'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
-import type { Call } from '../call.ts'
-import { type Env, readConfig } from '../config.ts'
+import type { Call } from '../http/call.ts'
+import { type Env, readConfig } from '../http/config.ts'
 import { eventually } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { keySet } from '../testing/settings.ts'
@@ -264,7 +264,7 @@ it('reads a known place only until it expires, and only with the key that signed
   const token = await signToken(QUEUE, config.keys.queue, claims)
   const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
   const ctx = {} as ExecutionContext
-  const shown: Call = { request, env: edgeEnv, ctx, config, secure: true, nowMs, setCookies: [] }
+  const shown: Call = { request, env: edgeEnv, ctx, config, secure: true, nowMs, setCookies: [], pageParts: [] }
   const holder = { sale: 'drop', place: { token, claims }, refusal: null }
   for (let times = 0; times < 2; times++) expect(await authenticate('drop', shown)).toEqual(holder)
   const bad = { sale: 'drop', place: null, refusal: 'invalid-token' }
@@ -301,7 +301,8 @@ async function signedInAt(path: string, kid = 'one', changed: Partial<Session> =
   const token = await session('ada', { expires: '2h', kid, ...changed })
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
   const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
-  return (nowMs: number) => visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
+  return (nowMs: number) =>
+    visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [], pageParts: [] })
 }
 
 const keysAsked = async (path: string) => (await requestsTo(path)).calls

@@ -4,11 +4,11 @@
  * operators' lists show the name; it gives no access, and nobody can choose one.
  */
 import { base64url } from 'jose'
-import { type Call, refuse } from '../call.ts'
+import { type Call, refuse } from '../http/call.ts'
+import { identityOf, NAME_BYTES } from '../http/visitor-secret.ts'
 import { readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
 import { deletePlaceCookie, type Place, readPlace, refuseSignedOut } from './credentials.ts'
 import { accountOf, mayUse } from './session.ts'
-import { identityOf, NAME_BYTES } from './visitor-secret.ts'
 
 /** The secret, and the tag by which the edge recognises its own cookies. */
 const SECRET = /^([A-Za-z0-9_-]{16,64})\.[A-Za-z0-9_-]{22}$/

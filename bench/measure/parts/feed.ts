@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type System, startSystem } from '../../../dev/system.ts'
-import { CACHE_TTL } from '../../../edge/cache.ts'
+import { CACHE_TTL } from '../../../edge/http/cache.ts'
 import type { Feed } from '../../../shared/api/public.ts'
 import { nextPollMs } from '../../../shared/feed.ts'
 import { n } from '../../lib/figures.ts'

@@ -8,7 +8,7 @@
  * the moment at which a request was due until it was served, including local queues and retries. So a slow server
  * cannot improve its figures by slowing down or turning away the visitors who measure it.
  */
-import type { VisitorKey } from '../../../edge/visitor/visitor-secret.ts'
+import type { VisitorKey } from '../../../edge/http/visitor-secret.ts'
 import { isDrawn } from '../../../shared/schedule.ts'
 import { DrawTable } from '../../invariants/draw-table.ts'
 import type { End } from '../../invariants/evidence.ts'

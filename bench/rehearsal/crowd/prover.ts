@@ -6,7 +6,7 @@
 import { createChallenge, solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/scrypt'
 import * as v from 'valibot'
-import { derivedKey } from '../../../edge/visitor/visitor-secret.ts'
+import { derivedKey } from '../../../edge/http/visitor-secret.ts'
 import type { SecretJwkSet } from '../../../shared/keys.ts'
 
 const Asked = v.object({
@@ -32,7 +32,7 @@ export class Prover {
   readonly #random: () => number
 
   constructor(queueKeys: SecretJwkSet, random: () => number) {
-    // The key is derived in the same way as in edge/config.ts.
+    // The key is derived in the same way as in edge/http/config.ts.
     this.#secret = Buffer.from(derivedKey(queueKeys, 'proof of work')).toString('base64url')
     this.#random = random
   }

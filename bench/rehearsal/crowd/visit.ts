@@ -10,7 +10,7 @@
  * the shop front (front.ts). The steps from the checkout on are in buy.ts.
  */
 import { decodeJwt } from 'jose'
-import { identityOf } from '../../../edge/visitor/visitor-secret.ts'
+import { identityOf } from '../../../edge/http/visitor-secret.ts'
 import type { QueueAnswer } from '../../../shared/api/public.ts'
 import { calledAtMs, placeOf, pollAfterMs, pollMaxMs, type Status } from '../../../shared/schedule.ts'
 import { type Answer, headerOf } from '../../lib/http.ts'

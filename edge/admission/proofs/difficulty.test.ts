@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { networksOf } from '../limits/networks.ts'
+import { networksOf } from '../../http/limits/networks.ts'
 import { HALF_LIFE_MS, MAX_FACTOR, NetworkShares } from './difficulty.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')

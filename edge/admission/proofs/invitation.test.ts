@@ -3,7 +3,7 @@
  * code.
  */
 import { expect, it } from 'vitest'
-import type { Env } from '../../config.ts'
+import type { Env } from '../../http/config.ts'
 import type { TicketShard } from '../../queue/numbers/ticket-shard.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
 import { stopClock } from '../../testing/clocks.ts'

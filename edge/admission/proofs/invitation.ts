@@ -2,13 +2,15 @@
  * Invitations at the edge. The origin knows the invitations, and admits a visitor by one, which then holds for all
  * joins of that visitor.
  */
+
 import * as v from 'valibot'
 import { JoinRequest } from '../../../shared/api/access.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
-import { type Call, refuse } from '../../call.ts'
-import { askTwice } from '../../origin.ts'
-import { limitAddress, limitGuesses } from '../limits/rate-limits.ts'
+import { type Call, refuse } from '../../http/call.ts'
+import { limitAddress, limitGuesses } from '../../http/limits/rate-limits.ts'
+import { askTwice } from '../../http/origin.ts'
+import type { InvitationFault } from '../../pages/view.ts'
 
 /** One address may send this many unknown invitations, which allows for a few typing errors. */
 const GUESSES = { calls: 20, seconds: 60 }
@@ -20,10 +22,7 @@ const Redeemed = v.object({
   void: v.optional(v.boolean()),
 })
 
-/** The reason why the invitation of a join is not valid. */
-export type InvitationFault = keyof typeof WHY
-
-const WHY = {
+const WHY: Readonly<Record<InvitationFault, string>> = {
   none: 'Join with the code or the link of your invitation.',
   unknown: 'There is no such invitation. Check its letters, or open its link.',
   void: 'This invitation is no longer valid. Ask for a new one.',

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it, vi } from 'vitest'
-import type { Env } from '../../config.ts'
+import type { Env } from '../../http/config.ts'
 import { MAX_SPENT } from '../../queue/numbers/ticket-shard.ts'
 import { stopClock } from '../../testing/clocks.ts'
 import { edgeEnv } from '../../testing/origin.ts'

@@ -13,7 +13,7 @@ import { scrypt } from '@noble/hashes/scrypt.js'
 import { type Challenge, createChallenge, type DeriveKeyFunction, randomInt, verifySolution } from 'altcha-lib'
 import { base64url } from 'jose'
 import * as v from 'valibot'
-import type { Call } from '../../call.ts'
+import type { Call } from '../../http/call.ts'
 import { PAYMENT_TTL_SECONDS } from '../../queue/rpc.ts'
 
 /** The header is for clients without a form. */

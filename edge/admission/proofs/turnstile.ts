@@ -3,8 +3,8 @@
  * and siteverify says whether the token is valid. It accepts a token only once, so one token is good for one join.
  */
 import * as v from 'valibot'
-import { type Call, refuse } from '../../call.ts'
-import { askTwice } from '../../origin.ts'
+import { type Call, refuse } from '../../http/call.ts'
+import { askTwice } from '../../http/origin.ts'
 
 const TIMEOUT_MS = 3_000
 

@@ -3,7 +3,7 @@ import { type Units, unitsIn } from './choice.ts'
 import type { Hall, Seat } from './hall-model.ts'
 import { element, type Names } from './parts.ts'
 
-/** The name of the field as the form's handler expects it (edge/checkout/cart-fields.ts). */
+/** The name of the field as the form's handler expects it (edge/pages/turn/cart-fields.ts). */
 export const fieldOf = ({ sections }: Hall, { section, seat_id }: Seat) =>
   `seat:${sections[section]?.id ?? ''}:${seat_id}`
 

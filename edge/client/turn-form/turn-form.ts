@@ -5,8 +5,8 @@
  */
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Problem } from '../../../shared/problem.ts'
-import type { Quote } from '../../checkout/quote.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
+import type { Quote } from '../../pages/turn/quote.ts'
 import { choiceIn, type Sum, sumOf } from './choice.ts'
 import { messageOf, say } from './faults.ts'
 import { rowsOf } from './rows.ts'

@@ -2,9 +2,10 @@
  * The shop front with the next sale in large, followed by running, future and past sales. It is the same for all
  * visitors.
  */
+import type { ListedSale } from '../../../shared/api/front.ts'
 import { clock, count, fill, isNear, moment, money, shortly } from '../../../shared/format.ts'
+import type { Phase } from '../../../shared/schedule.ts'
 import { titleIn } from '../../../shared/search/entries.ts'
-import type { Arranged, FrontSale } from '../../front/listing.ts'
 import { frontScript, searchScript } from '../assets.ts'
 import type { Brand } from '../brand.ts'
 import { buttonTo, type Html, heading, html, icon, texts } from '../html.ts'
@@ -214,4 +215,19 @@ function shortDate({ lang, nowMs }: FrontView, at: string, more?: Html | false):
   const atMs = Date.parse(at)
   const zone = isNear(atMs, nowMs) && html`&nbsp;UTC`
   return html`<time datetime="${at}" ${more} data-short>${shortly(lang, atMs, nowMs, 'UTC')}${zone}</time>`
+}
+
+export interface FrontSale extends ListedSale {
+  readonly phase: Phase
+  /** The units for sale, as of some seconds ago. */
+  readonly left: number
+  /** True if the sale's page takes addresses for a mail about a restock. */
+  readonly tells_restock: boolean
+}
+
+/** The sales of a front: running ones, future ones (the next first), and past ones (the last first). */
+export interface Arranged {
+  readonly now: readonly FrontSale[]
+  readonly soon: readonly FrontSale[]
+  readonly over: readonly FrontSale[]
 }

@@ -4,11 +4,10 @@
 import type { Order } from '../../../shared/api/public.ts'
 import { fill } from '../../../shared/format.ts'
 import { toStripe } from '../../../shared/stripe-amount.ts'
-import type { StripePage } from '../../config.ts'
 import { paymentScript } from '../assets.ts'
 import { html, postForm } from '../html.ts'
 import { band, steps } from '../parts/band.ts'
-import type { Content, PageContext } from '../view.ts'
+import type { Content, PageContext, StripePage } from '../view.ts'
 import { MAX_3DS_SECONDS, pathOf, ticket, totalOf } from './order-page.ts'
 
 export const paymentHead = html`<script type="module" src="${paymentScript.path}"></script>`

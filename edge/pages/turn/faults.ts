@@ -2,11 +2,11 @@
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
-import { ADDRESS_FIELDS } from '../../checkout/checkout-body.ts'
-import { Quote } from '../../checkout/quote.ts'
 import { type Html, html } from '../html.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
+import { ADDRESS_FIELDS } from './checkout-body.ts'
+import { Quote } from './quote.ts'
 
 /** The errors by the name of a field or of a part of the form, in the order of the page. */
 export type Faults = Readonly<Record<string, string | undefined>>

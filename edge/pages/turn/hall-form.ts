@@ -6,20 +6,12 @@ import { Gone, type PublicProduct, type PublicSale } from '../../../shared/api/p
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
-import {
-  linesIn,
-  type NamedSeat,
-  type Part,
-  partOf,
-  seatField,
-  seatsIn,
-  unitsField,
-} from '../../checkout/cart-fields.ts'
 import { hallStyle, mapScript } from '../assets.ts'
 import { type Html, html, postForm, texts } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
 import type { Entered, PageContext, Refused, SeatFacts } from '../view.ts'
 import type { Words } from '../words/words.ts'
+import { linesIn, type NamedSeat, type Part, partOf, seatField, seatsIn, unitsField } from './cart-fields.ts'
 import { checkoutFields } from './checkout-fields.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './faults.ts'
 

@@ -9,7 +9,7 @@
  * 2024-10-14).
  */
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-import { isAhead } from '../../waiting.ts'
+import { isAhead } from '../../http/waiting.ts'
 import { objectOf, type QueueContext, type ShardCalls, withRetries } from '../rpc.ts'
 
 /** How long a batch gathers while another call to its shard is under way; without one it leaves at once. */

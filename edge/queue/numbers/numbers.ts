@@ -6,7 +6,7 @@
 import { queueName } from '../../../shared/api/access.ts'
 import { hashOf } from '../../../shared/lib/hash.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-import { isAhead, Waiting } from '../../waiting.ts'
+import { isAhead, Waiting } from '../../http/waiting.ts'
 import {
   type JoinRequest,
   type JoinResponse,

@@ -11,7 +11,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../../shared/api/access.ts'
 import type { JoinCounts } from '../../../shared/api/internal.ts'
-import type { Env } from '../../config.ts'
+import type { Env } from '../../http/config.ts'
 import { CountSum } from '../counts.ts'
 import {
   type JoinRequest,

@@ -4,8 +4,8 @@
  * isolates of one location.
  */
 
-import { type Call, refuse } from '../../call.ts'
-import type { Rate } from '../../config.ts'
+import { type Call, refuse } from '../call.ts'
+import type { Rate } from '../config.ts'
 import { Limiter } from './limiter.ts'
 import { networksOf } from './networks.ts'
 

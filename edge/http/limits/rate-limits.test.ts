@@ -3,12 +3,12 @@
  * crowd may do.
  */
 import { expect, it } from 'vitest'
-import type { Call } from '../../call.ts'
-import type { Env } from '../../config.ts'
 import type { SnapshotRequest } from '../../queue/rpc.ts'
 import { eventually } from '../../testing/clocks.ts'
 import { edgeEnv, ORDER_TOKEN, requestsTo } from '../../testing/origin.ts'
 import { call, knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
+import type { Call } from '../call.ts'
+import type { Env } from '../config.ts'
 import { isCrowded, limitVisitor, unpaidBounds } from './rate-limits.ts'
 
 it('limits joins and status per address, and all calls without one as one address', async () => {

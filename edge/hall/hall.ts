@@ -5,13 +5,14 @@
  */
 import { type AvailabilityDocument, HallAvailability, type SectionsDocument } from '../../shared/api/hall.ts'
 import { tryParse } from '../../shared/parse.ts'
-import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, etagOf, publicNow, refuse, sendTagged } from '../call.ts'
-import { requireBuyer } from '../checkout/checkout.ts'
-import { Copies } from '../copies.ts'
-import { passOn } from '../origin.ts'
+import { requireBuyer } from '../admission/buyer.ts'
+import { loadVersion, readInternal, sendVersion, type Version } from '../goods/versions.ts'
+import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
+import { type Call, etagOf, refuse, sendTagged } from '../http/call.ts'
+import { Copies } from '../http/copies.ts'
+import { passOn } from '../http/origin.ts'
+import { publicNow } from '../queue/sale-now.ts'
 import type { SaleFacts } from '../queue/timeline.ts'
-import { loadVersion, readInternal, sendVersion, type Version } from './versions.ts'
 
 interface Written {
   readonly body: string

@@ -1,9 +1,9 @@
 /** What other programs call: the origin, backends that check admissions, a health check. */
 import { timingSafeEqual } from 'hono/utils/buffer'
-import { purgeOwnCache } from './cache.ts'
-import { type Call, refuse, sendJson, sendNothing } from './call.ts'
-import { roomOf, withRetries } from './queue/rpc.ts'
-import { storeSnapshot } from './queue/sale-cache.ts'
+import { purgeOwnCache } from '../http/cache.ts'
+import { type Call, refuse, sendJson, sendNothing } from '../http/call.ts'
+import { roomOf, withRetries } from './rpc.ts'
+import { storeSnapshot } from './sale-cache.ts'
 
 /** `POST /internal/sales/{queue}/refresh`: the origin says that something has changed for a line of a sale. */
 export async function refresh(queue: string, call: Call): Promise<Response> {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import type { Post } from '../../shared/api/public.ts'
-import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
 import { stopClock } from '../testing/clocks.ts'
 import { requestsTo, stub } from '../testing/origin.ts'
 import { call, TestSale } from '../testing/visitors.ts'

@@ -1,11 +1,10 @@
 /** The posts of a sale in this isolate: the newest, and pages by number. */
 import { FeedPage } from '../../shared/api/internal.ts'
-import type { Post } from '../../shared/api/public.ts'
 import { pageOf } from '../../shared/feed.ts'
 import { tryParse } from '../../shared/parse.ts'
-import { type Call, refuse } from '../call.ts'
-import { Copies } from '../copies.ts'
-import { callInternal } from '../origin.ts'
+import { type Call, type PagePart, refuse } from '../http/call.ts'
+import { Copies } from '../http/copies.ts'
+import { callInternal } from '../http/origin.ts'
 
 const pages = new Copies<FeedPage>({ max: 1_000, freshMs: 1_000, waitMs: 2_000 })
 
@@ -20,15 +19,16 @@ export async function pageOfPosts(sale: string, page: number, call: Call): Promi
   return page > Math.max(1, pageOf(latest)) ? null : read(sale, page, call)
 }
 
-/** The newest posts for a page of the sale; none while they cannot be read. */
-export function postsOf(sale: string, call: Call): readonly Post[] | Promise<readonly Post[]> {
+/** The newest posts for a page that shows them; none while they cannot be read. */
+export const postsPart: PagePart = (sale, { kind }, call) => {
+  if (kind !== 'landing' && kind !== 'line') return {}
   const known = pages.known(keyOf(sale, null))
-  if (known) return known.posts
+  if (known) return { posts: known.posts }
   const posts = newestPosts(sale, call).then(
     (page) => page.posts,
     () => [],
   )
-  return Promise.race([posts, scheduler.wait(WAIT_MS).then(() => [])])
+  return Promise.race([posts, scheduler.wait(WAIT_MS).then(() => [])]).then((posts) => ({ posts }))
 }
 
 const keyOf = (sale: string, page: number | null) => `${sale} ${page}`

@@ -1,12 +1,12 @@
 /** The cache before the Worker: what is kept is purged when it changes. */
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
+import { eventually } from '../testing/clocks.ts'
+import { edgeEnv, requestsTo } from '../testing/origin.ts'
+import { product } from '../testing/simulation.ts'
+import { call, TestSale } from '../testing/visitors.ts'
 import { CACHE_TTL, cacheHeaders, purgeSale, tagOf, withCacheRule } from './cache.ts'
 import type { Call } from './call.ts'
-import { eventually } from './testing/clocks.ts'
-import { edgeEnv, requestsTo } from './testing/origin.ts'
-import { product } from './testing/simulation.ts'
-import { call, TestSale } from './testing/visitors.ts'
 
 /** When the sale was purged at CACHE_PURGE_URL. */
 async function purgesOf(sale: TestSale): Promise<number[]> {

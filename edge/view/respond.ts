@@ -7,20 +7,19 @@ import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { asksForProof } from '../admission/admit.ts'
 import { accessOf } from '../admission/rules.ts'
-import { type Call, hostOf, NO_STORE, pathOf, wantsHtml } from '../call.ts'
-import type { Config } from '../config.ts'
+import { goodsOf } from '../goods/goods.ts'
+import { type Call, hostOf, NO_STORE, pathOf, wantsHtml } from '../http/call.ts'
+import type { Config } from '../http/config.ts'
+import { type Brand, logoPath } from '../pages/brand.ts'
+import { renderProblem } from '../pages/index.ts'
+import { Kept } from '../pages/parts/kept.ts'
+import { namedIn } from '../pages/parts/offer.ts'
+import type { SaleView, Shows } from '../pages/view.ts'
+import { withOwnWords } from '../pages/words/own-words.ts'
+import type { Language } from '../pages/words/words.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
-import { goodsOf } from '../sale/goods.ts'
-import { postsOf } from '../sale/posts.ts'
 import { type ChosenLanguage, languageOf } from '../visitor/language.ts'
 import { signInUrl } from '../visitor/session.ts'
-import { type Brand, logoPath } from './brand.ts'
-import { renderProblem } from './index.ts'
-import { Kept } from './parts/kept.ts'
-import { namedIn } from './parts/offer.ts'
-import type { SaleView, Shows } from './view.ts'
-import { withOwnWords } from './words/own-words.ts'
-import type { Language } from './words/words.ts'
 
 /** The addresses of other hosts from which a page may load. */
 interface Allowed {
@@ -108,10 +107,9 @@ export async function viewOf(
 ): Promise<SaleView> {
   const { config } = call
   const { sale, policy } = now
-  const showsPosts = shows.kind === 'landing' || shows.kind === 'line'
-  const [goods, posts] = await Promise.all([
+  const [goods, parts] = await Promise.all([
     goodsOf(sale, now.facts.goods_version, call),
-    showsPosts ? postsOf(sale, call) : [],
+    Promise.all(call.pageParts.map((part) => part(sale, shows, call))),
   ])
   const { lines } = policy
   const line = lines.find((one) => one.line === now.line) ?? { line: now.line }
@@ -141,7 +139,7 @@ export async function viewOf(
     protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
     scheduleUrl: config.SCHEDULE_URL,
-    ...(showsPosts && { posts }),
+    ...Object.assign({}, ...parts),
     shows,
   }
 }

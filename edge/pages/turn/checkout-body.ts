@@ -1,6 +1,6 @@
 /** Converts the fields that every form of a turn has to the body of a checkout. */
-import type { Address, AddressField } from '../../shared/api/goods.ts'
-import type { Fields } from '../call.ts'
+import type { Address, AddressField } from '../../../shared/api/goods.ts'
+import type { Fields } from '../../../shared/parse.ts'
 
 /** The fields are in the order of the page. */
 export const ADDRESS_FIELDS = [

@@ -1,7 +1,7 @@
 /** The edge serves a hall: public data from memory, and the data for visitors whose turn it is from the origin. */
 import { expect, it, vi } from 'vitest'
 import type { AvailabilityDocument, SectionsDocument } from '../../shared/api/hall.ts'
-import { CACHE_TTL, cacheHeaders } from '../cache.ts'
+import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
 import { stopClock } from '../testing/clocks.ts'
 import { requestsTo, stub } from '../testing/origin.ts'
 import { product } from '../testing/simulation.ts'

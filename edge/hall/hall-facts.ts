@@ -6,8 +6,8 @@
 import * as v from 'valibot'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { tryParse } from '../../shared/parse.ts'
-import type { Call } from '../call.ts'
-import { callInternal } from '../origin.ts'
+import type { Call } from '../http/call.ts'
+import { callInternal } from '../http/origin.ts'
 import type { HallFacts } from '../pages/view.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 

@@ -1,6 +1,6 @@
 /** The price of a choice, as the origin calculates it before a reservation. */
 import * as v from 'valibot'
-import { Totals } from '../../shared/api/public.ts'
+import { Totals } from '../../../shared/api/public.ts'
 
 export const Quote = v.object({
   ...Totals.entries,

@@ -2,7 +2,7 @@
  * Copies of what the origin tells everyone, in this isolate: one request loads each, and those that come meanwhile
  * wait for it. After a failure nobody tries for a moment: an origin in trouble must not meet a crowd.
  */
-import { RecentMap } from '../shared/lib/recent-map.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { refuse } from './call.ts'
 import { isAhead, SharedWork } from './waiting.ts'
 

@@ -1,9 +1,10 @@
 /** The colours of a sale's own brand, as a style sheet for each version of its goods. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../cache.ts'
-import { type Call, publicNow, refuse } from '../call.ts'
+import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../http/cache.ts'
+import { type Call, refuse } from '../http/call.ts'
 import type { Asset } from '../pages/assets.ts'
 import { brandSheet } from '../pages/brand.ts'
+import { publicNow } from '../queue/sale-now.ts'
 import { goodsOf } from './goods.ts'
 
 /**

@@ -2,9 +2,9 @@
  * Documents of a sale that never change under their version, as the origin writes them: a hall's chart, a sale's
  * goods.
  */
-import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../cache.ts'
-import { type Call, etagOf, refuse, sendTagged } from '../call.ts'
-import { callInternal } from '../origin.ts'
+import { CACHE_TTL, cacheHeaders, immutableHeaders } from '../http/cache.ts'
+import { type Call, etagOf, refuse, sendTagged } from '../http/call.ts'
+import { callInternal } from '../http/origin.ts'
 
 type Kind = 'chart' | 'goods'
 

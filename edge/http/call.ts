@@ -2,8 +2,7 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type * as v from 'valibot'
-import { PUBLIC_LINE } from '../shared/api/access.ts'
-import { bodyTooLarge, MAX_BODY_BYTES, parseJson } from '../shared/parse.ts'
+import { bodyTooLarge, type Fields, MAX_BODY_BYTES, parseJson } from '../../shared/parse.ts'
 import {
   type Problem,
   ProblemError,
@@ -11,10 +10,9 @@ import {
   type ProblemType,
   problem,
   problemResponse,
-} from '../shared/problem.ts'
-import { limitAddress, limitGuesses } from './admission/limits/rate-limits.ts'
+} from '../../shared/problem.ts'
+import type { SaleView, Shows } from '../pages/view.ts'
 import type { Config, Env } from './config.ts'
-import { readSale, type SaleNow, type Unread } from './queue/sale-cache.ts'
 
 export interface Call {
   readonly request: Request
@@ -28,46 +26,15 @@ export interface Call {
   cookies?: Readonly<Record<string, string>>
   /** `Set-Cookie` values for whatever response is sent. Handlers add them when they succeed. */
   readonly setCookies: string[]
+  readonly pageParts: readonly PagePart[]
 }
+
+/** What a feature adds to the view of a sale's page. */
+export type PagePart = (sale: string, shows: Shows, call: Call) => Partial<SaleView> | Promise<Partial<SaleView>>
 
 /** Ends the request with a problem; the Worker's top sends it. */
 export function refuse(type: ProblemType, fields?: ProblemFields): never {
   throw new ProblemError(problem(type, fields))
-}
-
-/**
- * The sale as all see it now: in the public line, or in the first where none is public. Read once, where a route
- * begins. Throws `unknown-sale`, or `try-again` when no copy can be had.
- */
-export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
-  const now = await lineNow(sale, PUBLIC_LINE, call)
-  const { lines } = now.policy
-  const [first] = lines
-  const isPublic = !first || lines.some(({ line }) => line === PUBLIC_LINE)
-  return isPublic ? now : lineNow(sale, first.line, call)
-}
-
-/** The sale as one of its lines has it: one that its policy lists, or that a token names. */
-export async function lineNow(sale: string, line: string, call: Call): Promise<SaleNow> {
-  const { JOINS_PER_ADDRESS: rate } = call.config
-  let isLookUp = false
-  const now = await readSale(sale, line, call, () => {
-    limitGuesses('name', rate, call)
-    isLookUp = true
-  })
-  // A client that invents names consumes the look-ups of its whole address.
-  if (isLookUp && now === 'unknown-sale') limitAddress('name', rate, call)
-  return orRefuse(now)
-}
-
-/** A sale that has been read, as another of its lines has it. */
-export async function inLine(now: SaleNow, line: string, call: Call): Promise<SaleNow> {
-  return line === now.line ? now : lineNow(now.sale, line, call)
-}
-
-function orRefuse(now: SaleNow | Unread): SaleNow {
-  if (typeof now !== 'string') return now
-  return now === 'unknown-sale' ? refuse(now) : refuse('try-again', { retry_after_seconds: 1 })
 }
 
 /** Made once: the runtime takes a `Headers` as it is, and an object apart each time. */
@@ -172,8 +139,6 @@ export async function readJson<T>(schema: v.GenericSchema<unknown, T>, request: 
     throw new ProblemError(bodyTooLarge())
   return parseJson(schema, await request.text().catch(() => refuse('invalid-request')))
 }
-
-export type Fields = Readonly<Record<string, string>>
 
 const decoder = new TextDecoder()
 

@@ -2,16 +2,17 @@
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { MailAsk } from '../../shared/api/internal.ts'
 import { parse } from '../../shared/parse.ts'
-import { limitAddress } from '../admission/limits/rate-limits.ts'
-import { CACHE_TTL, cacheHeaders } from '../cache.ts'
-import { type Call, formFields, NO_STORE, publicNow, refuse, seeOther } from '../call.ts'
-import { tellOrigin } from '../origin.ts'
+import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
+import { type Call, formFields, NO_STORE, refuse, seeOther } from '../http/call.ts'
+import { limitAddress } from '../http/limits/rate-limits.ts'
+import { tellOrigin } from '../http/origin.ts'
 import { renderSale, renderStop } from '../pages/index.ts'
-import { brandOf, headersOf, PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import { publicNow } from '../queue/sale-now.ts'
+import { MAILED } from '../sale/visitor-page.ts'
+import { brandOf, headersOf, PAGE_HEADERS, viewOf } from '../view/respond.ts'
 import { lineOf } from '../visitor/credentials.ts'
 import { keepLanguage, languageOf, sharedLanguage } from '../visitor/language.ts'
 import { requirePlace } from '../visitor/visitor.ts'
-import { MAILED } from './visitor-page.ts'
 
 /**
  * The route `POST /sales/{sale}/mail`: requests a mail about the visitor's turn, or about a restock if all is sold.

@@ -3,8 +3,9 @@
  * Without them pages show names and prices.
  */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import { type Call, publicNow } from '../call.ts'
-import { Copies } from '../copies.ts'
+import type { Call } from '../http/call.ts'
+import { Copies } from '../http/copies.ts'
+import { publicNow } from '../queue/sale-now.ts'
 import { loadVersion, sendVersion, type Version } from './versions.ts'
 
 /** A page waits for at most this long; the next request may find the document. */

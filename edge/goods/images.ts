@@ -2,9 +2,9 @@
  * Pictures of goods, which the origin stores. Their addresses name their content, so browsers and the caches in front
  * of this Worker store them permanently.
  */
-import { CACHE_TTL } from '../cache.ts'
-import { type Call, isCached, pathOf } from '../call.ts'
-import { callOrigin } from '../origin.ts'
+import { CACHE_TTL } from '../http/cache.ts'
+import { type Call, isCached, pathOf } from '../http/call.ts'
+import { callOrigin } from '../http/origin.ts'
 
 const KEPT = ['content-type', 'etag', 'location', 'retry-after'] as const
 const { inBrowsers, inCache } = CACHE_TTL.immutable

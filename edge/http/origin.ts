@@ -2,9 +2,9 @@
  * The way to the origin that all calls of admitted visitors take: passed on as they are, with the visitor's token and
  * nothing else of theirs, and with the edge's own, without which the origin takes none.
  */
-import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../shared/api/internal.ts'
-import { bodyTooLarge, MAX_BODY_BYTES } from '../shared/parse.ts'
-import { type Problem, ProblemError } from '../shared/problem.ts'
+import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
+import { bodyTooLarge, MAX_BODY_BYTES } from '../../shared/parse.ts'
+import { type Problem, ProblemError } from '../../shared/problem.ts'
 import { bodyMsOf, type Call, NO_STORE, refuse } from './call.ts'
 
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']

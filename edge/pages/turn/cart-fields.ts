@@ -3,8 +3,8 @@
  * same fields as the map. Each line remembers the part of the form from which it came, because an error is shown
  * there.
  */
-import type { CheckoutLine } from '../../shared/api/public.ts'
-import type { Fields } from '../call.ts'
+import type { CheckoutLine } from '../../../shared/api/public.ts'
+import type { Fields } from '../../../shared/parse.ts'
 
 /** The name `seat:SECTION:SEAT` means a chosen seat, whatever its value. */
 export const seatField = (section: string, seat: string) => `seat:${section}:${seat}`

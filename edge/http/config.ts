@@ -2,9 +2,10 @@
  * The edge's settings: the one place for the name, the form, the default and the description of each. They come with
  * every request and are read once per isolate. Errors name a setting and never repeat its value.
  */
+
 import { base64url } from 'jose'
 import * as v from 'valibot'
-import { MAX_DIFFICULTY } from '../shared/api/access.ts'
+import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
 import {
   AdmissionKeySetting,
   canSign,
@@ -16,17 +17,17 @@ import {
   SecretKeySetting,
   type TokenKeys,
   webCryptoKey,
-} from '../shared/keys.ts'
-import { limit, optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
-import { MAX_SHARDS } from '../shared/ticket-shards.ts'
-import { isLocalHost } from './admission/limits/networks.ts'
-import { handoverSet } from './checkout/handover-keys.ts'
-import { type Asset, namedByContent } from './pages/assets.ts'
-import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
-import { withOwnWords } from './pages/words/own-words.ts'
-import type PreviewWorker from './preview/preview-worker.ts'
-import { looselyRead, pathTest } from './protect/paths.ts'
-import { derivedKey, type VisitorKey, visitorKey } from './visitor/visitor-secret.ts'
+} from '../../shared/keys.ts'
+import { limit, optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
+import { MAX_SHARDS } from '../../shared/ticket-shards.ts'
+import { type Asset, namedByContent } from '../pages/assets.ts'
+import { type Brand, brandSheet, HEX_COLOUR } from '../pages/brand.ts'
+import type { StripePage } from '../pages/view.ts'
+import { withOwnWords } from '../pages/words/own-words.ts'
+import { handoverSet } from './handover-keys.ts'
+import { isLocalHost } from './limits/networks.ts'
+import { looselyRead, pathTest } from './paths.ts'
+import { derivedKey, type VisitorKey, visitorKey } from './visitor-secret.ts'
 
 const url = v.pipe(
   v.string(),
@@ -275,7 +276,8 @@ export type Env = { readonly [Name in Required]: string } & {
   readonly JOINS_BY_NETWORK?: RateLimit
   readonly JOINS_BY_WIDE_NETWORK?: RateLimit
   /** Renders the console's previews; absent where that Worker is not deployed. */
-  readonly PREVIEW?: Service<typeof PreviewWorker>
+  /** The Worker of edge/preview, whose type that room knows. */
+  readonly PREVIEW?: Service
 }
 
 /** One line for each setting that is wrong. */
@@ -336,12 +338,6 @@ export async function readConfig(env: Env) {
   }
 }
 export type Config = Readonly<Awaited<ReturnType<typeof readConfig>>>
-
-/** What the payment page needs of Stripe: the shop's publishable key, and the address of its script. */
-export interface StripePage {
-  readonly key: string
-  readonly script: string
-}
 
 const stripePage = ({
   STRIPE_PUBLISHABLE_KEY: key,
