@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { SETTINGS as EDGE_SETTINGS } from '../edge/http/config.ts'
-import { SETTINGS as ORIGIN_SETTINGS } from '../origin/config.ts'
+import { SETTINGS as ORIGIN_SETTINGS } from '../origin/base/config.ts'
 import type { SettingDoc } from '../shared/lib/settings.ts'
 
 export const SETTINGS_PAGE = fileURLToPath(new URL('../docs/settings.md', import.meta.url))
@@ -36,7 +36,7 @@ function table(settings: readonly SettingDoc[]): string {
 
 export const settingsPage = () => `# Settings
 
-\`npm run settings\` writes this page from the schemas in \`origin/config.ts\` and \`edge/http/config.ts\`; a test compares it.
+\`npm run settings\` writes this page from the schemas in \`origin/base/config.ts\` and \`edge/http/config.ts\`; a test compares it.
 
 ## Origin
 

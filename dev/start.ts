@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { BEARER, NO_BEARER } from '../origin/config.ts'
-import { buildConsole } from '../origin/console/build.ts'
+import { BEARER, NO_BEARER } from '../origin/base/config.ts'
+import { buildConsole } from '../origin/operators/console-build.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
 import { type Demos, ensureDemos } from './demo/demo-sales.ts'

@@ -2,12 +2,11 @@
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import { ProblemError, problem } from '../shared/problem.ts'
-import { tryAgain } from './checkout/outcome.ts'
 import { StorageError } from './images/image-store.ts'
 import { isLedgerAway, isUnstorable } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
 import { isRedisAway } from './lib/redis.ts'
-import { sendProblem } from './lib/request.ts'
+import { sendProblem, tryAgain } from './lib/request.ts'
 import { TimeoutError } from './lib/with-timeout.ts'
 import { alive } from './ops.ts'
 

@@ -6,8 +6,8 @@ import { useLedger } from '../test/lib/servers.ts'
 import { dueWork } from './due-work.ts'
 import { readEvents } from './events/reader.ts'
 import { addJobs } from './jobs/job-queries.ts'
+import { FREE } from './ledger/payment-statements.ts'
 import { record } from './ledger/record.ts'
-import { FREE } from './payments/payment-queries.ts'
 import { writeSale } from './sales/sale-queries.ts'
 
 const sql = await useLedger()

@@ -4,9 +4,9 @@
  */
 import { type Context, Hono } from 'hono'
 import { problem } from '../shared/problem.ts'
+import type { Metrics } from './base/metrics.ts'
 import { sendProblem } from './lib/request.ts'
 import { withTimeout } from './lib/with-timeout.ts'
-import type { Metrics } from './metrics.ts'
 
 const READY_TIMEOUT_MS = 1_000
 /** However often it is asked, each store is pinged once in this time. */

@@ -183,7 +183,7 @@ export const startServer = (name: string, env: Env = {}) => startScript(name, `.
 
 /** Starts the stand-in of a payment provider as its own process, which otherwise runs in the origin's. */
 export const startProvider = (port: number, env: Env) =>
-  startScript('the provider', '../../origin/payments/providers/sandbox.ts', '/charges?charge=none', env, port)
+  startScript('the provider', '../../origin/providers/sandbox.ts', '/charges?charge=none', env, port)
 
 function startScript(name: string, script: string, probe: string, env: Env, onPort?: number): Promise<Server> {
   const command = (_: string, port: number) => ({

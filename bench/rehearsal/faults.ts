@@ -30,7 +30,7 @@ const BACK_WITHIN_MS = 60_000
 const START_AGAIN_MS = 200
 /** The timeout is short, so that `pm_timeout` and `pm_flaky` end within a rehearsal. */
 const CHARGE_TIMEOUT_MS = '500'
-const SANDBOX = fileURLToPath(new URL('../../origin/payments/providers/sandbox.ts', import.meta.url))
+const SANDBOX = fileURLToPath(new URL('../../origin/providers/sandbox.ts', import.meta.url))
 
 type Parts = Readonly<Record<Fault, Server>>
 

@@ -4,9 +4,9 @@
  */
 import { type BlockConfig, MAX_BLOCKS, MAX_RULES, type RuleConfig } from '../../shared/api/access.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
+import { ALL_SALES, audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { blocks } from '../ledger/schema/access.ts'
-import { ALL_SALES, audit } from '../operators/audit.ts'
 
 export type Block = Readonly<typeof blocks.$inferSelect>
 

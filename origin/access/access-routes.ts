@@ -8,13 +8,13 @@ import { findOrder } from '../ledger/order-statements.ts'
 import { jsonBody, refuse } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { Orders } from '../orders/orders.ts'
-import type { AdminSales } from '../sales/admin-sales.ts'
+import type { OperatedSales } from '../sales/sales.ts'
 import { addBlock, addRule, type Block, changeRule, readBlocks, removeBlock, removeRule } from './access-queries.ts'
 import { type Blocks, subjectOf, visitorIn } from './blocks.ts'
 
 interface RuleDeps {
   readonly sql: Sql
-  readonly sales: Pick<AdminSales, 'find' | 'publish'>
+  readonly sales: Pick<OperatedSales, 'find' | 'publish'>
 }
 
 export function ruleRoutes({ sql, sales }: RuleDeps) {
@@ -56,7 +56,7 @@ interface BlockDeps {
   readonly sql: Sql
   readonly blocks: Pick<Blocks, 'refresh'>
   readonly orders: Pick<Orders, 'takeFrom'>
-  readonly sales: Pick<AdminSales, 'inUse' | 'notifyEdge'>
+  readonly sales: Pick<OperatedSales, 'inUse' | 'notifyEdge'>
 }
 
 export function blockRoutes({ sql, blocks, orders, sales }: BlockDeps) {

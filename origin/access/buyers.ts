@@ -24,7 +24,7 @@ import {
   TokenReader,
   type Verified,
 } from '../../shared/tokens.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../base/config.ts'
 import { bearer, comparesTo, headerOf, refuse } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Blocks } from './blocks.ts'

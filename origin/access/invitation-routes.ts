@@ -8,12 +8,11 @@ import { type Context, Hono } from 'hono'
 import { InvitationLinks, InvitationRow, RedeemRequest } from '../../shared/api/access.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { problem, problemIn } from '../../shared/problem.ts'
+import { audit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, readBody, refuse, sendProblem } from '../lib/request.ts'
-import { audit } from '../operators/audit.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
-import type { AdminSales } from '../sales/admin-sales.ts'
-import type { Sales } from '../sales/sales.ts'
+import type { OperatedSales, Sales } from '../sales/sales.ts'
 import { countInvitations, type Invitation, importInvitations, voidLinks } from './access-queries.ts'
 import type { Invitations } from './invitations.ts'
 
@@ -23,7 +22,7 @@ const MAX_LINE = 1_000
 interface InvitationDeps {
   readonly sql: Sql
   readonly invitations: Pick<Invitations, 'sign' | 'hashesOf'>
-  readonly sales: Pick<AdminSales, 'find' | 'nowMs' | 'publish'>
+  readonly sales: Pick<OperatedSales, 'find' | 'nowMs' | 'publish'>
 }
 
 interface RedeemDeps {

@@ -9,8 +9,8 @@ import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { INVITATION, readToken, signToken } from '../../shared/tokens.ts'
 import type { Sql } from '../ledger/connection.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { type RedeemVerdict, type Redemption, redeem } from './access-queries.ts'
 
 /** The number of visitors in one transaction, and the number that may wait for one; further ones get try-again. */

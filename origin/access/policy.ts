@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { LineAccess, Policy } from '../../shared/api/access.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { type Blocks, subjectOf } from './blocks.ts'
 
 /** The proof of work of a sale whose own setting leaves it open. */

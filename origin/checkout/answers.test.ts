@@ -2,6 +2,7 @@
  * Answers of several processes about one intent, by events in an order that is given: what one has promised, or may
  * be recording, another does not refuse. Real stores.
  */
+
 import { beforeAll, describe, test, vi } from 'vitest'
 import { eventually } from '../../test/lib/eventually.ts'
 import {
@@ -18,9 +19,10 @@ import { saleOf } from '../../test/lib/samples.ts'
 import { untilLocked } from '../../test/lib/servers.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, moveOrders } from '../ledger/order-statements.ts'
-import { type Reservation, record } from '../ledger/record.ts'
-import { holdEnd } from '../orders/orders.ts'
+import { record } from '../ledger/record.ts'
 import { writeSale } from '../sales/sale-queries.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
+import { holdEnd } from '../stock/gate/hold-ends.ts'
 import type { Outcome } from './outcome.ts'
 
 const { database, stores, alone, whileLocked, failingProxy } = useLoneCheckouts()
@@ -38,7 +40,7 @@ async function without(ledger: LoneCheckout) {
 const statusOf = async (order: string) => (await findOrder(sql, order))?.status
 const reservationsOf = async ({ its }: LoneCheckout) => {
   const taken = await its.intents.take(await its.intents.read(10))
-  return taken.flatMap(({ reservation }) => reservation ?? []) as Reservation[]
+  return taken.flatMap(({ reservation }) => reservation ?? []) as CheckoutReservation[]
 }
 
 test('says the order that a ledger records which is just back, though its connection broke', async ({ expect }) => {

@@ -1,15 +1,16 @@
 /** What a checkout asks for, checked against the sale and its hall. Pure. */
+
 import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutLine, CheckoutRequest } from '../../shared/api/public.ts'
 import { listed } from '../../shared/parse.ts'
 import { type FieldError, type Problem, problem } from '../../shared/problem.ts'
-import type { Reservation } from '../ledger/record.ts'
-import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
+import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import { isPart, isWish, merged, type Want } from '../seats/cart-choice.ts'
 import { ANY, type Chart } from '../seats/chart.ts'
 
 /** The fields of a reservation that follow from the request. */
-export type Asked = Pick<Reservation, 'product' | 'quantity' | 'cart' | 'choice'>
+export type Asked = Pick<CheckoutReservation, 'product' | 'quantity' | 'cart' | 'choice'>
 
 /** True if the chart of the hall is needed to read the request. */
 export const asksForSeats = (request: CheckoutRequest, sale: SaleRow) =>
@@ -131,7 +132,7 @@ function refusedFor(
   return undefined
 }
 
-function ofParts(sale: SaleRow, parts: Reservation['cart'] & {}): Asked | Problem {
+function ofParts(sale: SaleRow, parts: CheckoutReservation['cart'] & {}): Asked | Problem {
   const quantity = parts.reduce((units, part) => units + part.quantity, 0)
   const products = parts.map(({ product }) => productOf(sale, product))
   const sumMinor = parts.reduce((sum, part, i) => sum + part.quantity * (products[i]?.unit_price_minor ?? 0), 0)

@@ -6,7 +6,16 @@ import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { CheckoutRequest, type Order } from '../../shared/api/public.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import type { Buyers } from '../access/buyers.ts'
-import { idempotencyKey, NO_STORE, parseBody, readText, refuse, sendJson, sendProblem } from '../lib/request.ts'
+import {
+  idempotencyKey,
+  NO_STORE,
+  parseBody,
+  readText,
+  refuse,
+  sendJson,
+  sendProblem,
+  tryAgain,
+} from '../lib/request.ts'
 import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import { available, inLine } from '../sales/sale-state.ts'
@@ -14,7 +23,7 @@ import type { Sales } from '../sales/sales.ts'
 import type { Checkout } from './checkout.ts'
 import type { CheckoutTraffic } from './checkout-traffic.ts'
 import { contactOf, keepsContact } from './contact.ts'
-import { type Outcome, tryAgain } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 
 interface CheckoutRoutesDeps {
   readonly buyers: Buyers

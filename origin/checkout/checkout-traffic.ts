@@ -3,7 +3,7 @@
  * ended, for the queues and for the metrics.
  */
 import { queueName } from '../../shared/api/access.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../base/metrics.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { ResponseTimes } from '../queue/response-times.ts'
 import type { SaleCounts } from '../report/sale-counts.ts'

@@ -11,22 +11,24 @@
  * What neither store is known to have is not promised: the response is try-again, and the same key makes one order at
  * most.
  */
+
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { type FieldError, ProblemError } from '../../shared/problem.ts'
+import { partsOf, usePromoCode } from '../ledger/cart.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
-import { isBoxOffice, type Recorded, type RecordVerdict, type Reservation } from '../ledger/record.ts'
+import { isBoxOffice, type Recorded, type RecordVerdict } from '../ledger/record.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { forSale } from '../sales/sale-state.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import { isNamed, isPart } from '../seats/cart-choice.ts'
 import { stranded } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
-import { partsOf, usePromoCode } from '../stock/cart.ts'
 import type { Gate, Gates } from '../stock/gate/gate.ts'
 import { type GateVerdict, quotedOf } from '../stock/gate/verdicts.ts'
 import { askedOf, asksForSeats } from './cart.ts'
@@ -143,7 +145,7 @@ export class Checkout {
     const units = cart ?? (isPlain ? partsOf(asked) : undefined)
     const quoted = quote && units ? quote(units) : { ...(cart && { cart }) }
     const unsellable = 'type' in usable ? usable : 'type' in quoted ? quoted : undefined
-    const reservation: Reservation = {
+    const reservation: CheckoutReservation = {
       order: randomUUIDv7(),
       sale: sale.sale_id,
       product,
@@ -172,7 +174,7 @@ export class Checkout {
    */
   async #reserveUnlessStranding(
     sale: SaleRow,
-    reservation: Reservation,
+    reservation: CheckoutReservation,
     codes: readonly PromoCodeRow[],
   ): Promise<Outcome> {
     const { choice } = reservation
@@ -190,7 +192,7 @@ export class Checkout {
     return this.#respond({ sale, reservation, closed: strands(single) })
   }
 
-  async #reserve(sale: SaleRow, reservation: Reservation, codes: readonly PromoCodeRow[]): Promise<Outcome> {
+  async #reserve(sale: SaleRow, reservation: CheckoutReservation, codes: readonly PromoCodeRow[]): Promise<Outcome> {
     // A gate that was away, or rebuilt meanwhile, does not know the key and would promise a second order.
     if (this.#pending.ofKey(reservation)) return this.#respond({ sale, reservation })
     let gate: GateVerdict
@@ -237,7 +239,7 @@ export class Checkout {
     return outcome
   }
 
-  async #recordReserved(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
+  async #recordReserved(sale: SaleRow, r: CheckoutReservation, gate: Reserved): Promise<Outcome> {
     const attempt = { sale, reservation: r, gate }
     // Checking and taking the place is one step, so that simultaneous calls cannot exceed the maximum.
     if (!this.#pending.takePlace() && !(await this.#pending.takePlaceOnceCounted()))
@@ -267,9 +269,9 @@ export class Checkout {
   }
 
   /** A 202 response is sent only after the promise is stored. */
-  #promised = async (outcome: Outcome, r: Reservation) => ((await this.#promise(r)) ? outcome : inDoubt())
+  #promised = async (outcome: Outcome, r: CheckoutReservation) => ((await this.#promise(r)) ? outcome : inDoubt())
 
-  #leaveToWorkers(r: Reservation): Outcome {
+  #leaveToWorkers(r: CheckoutReservation): Outcome {
     this.#pending.leaveToWorkers(r.sale, this.#gateOf(r))
     return processing(r)
   }
@@ -301,7 +303,7 @@ export class Checkout {
   }
 
   /** True if the order will exist even if this process is lost, or the Redis that has its intent. */
-  #promise(r: Reservation): Promise<boolean> {
+  #promise(r: CheckoutReservation): Promise<boolean> {
     return this.#gateOf(r)
       .intents.promise(r.order)
       .catch((error) => {
@@ -406,14 +408,14 @@ export class Checkout {
   }
 
   /** The outcome; after as long as a person waits, what can be said by then. */
-  #inTime(r: Reservation, outcome: Promise<Outcome>, late: () => Outcome | Promise<Outcome>): Promise<Outcome> {
+  #inTime(r: CheckoutReservation, outcome: Promise<Outcome>, late: () => Outcome | Promise<Outcome>): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#pending.begin(r, outcome, () => resolve(late()))
       outcome.then(resolve, reject)
     })
   }
 
-  #gateOf(r: Reservation): Gate {
+  #gateOf(r: CheckoutReservation): Gate {
     return this.#deps.gates.of(r.sale)
   }
 
@@ -423,7 +425,7 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<Reservation, 'visitor' | 'line' | 'number' | 'contact' | 'networks'> & {
+type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'contact' | 'networks'> & {
   /** What is missing or wrong in what the buyer says of themselves. */
   readonly errors?: readonly FieldError[]
 }

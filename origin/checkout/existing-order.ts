@@ -2,13 +2,14 @@
  * The existing order that a checkout is answered with when it makes none: by its key, or by a visitor who has all
  * they may. It may be in the ledger, wait as an intent, or be in progress in this process.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
 import { findByKeys, findOrders, type OrderView } from '../ledger/order-statements.ts'
-import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import type { Gates } from '../stock/gate/gate.ts'
 import type { KnownKey } from '../stock/gate/verdicts.ts'
 import type { Attempt, Existing } from './outcome.ts'
@@ -34,7 +35,7 @@ export class ExistingOrder {
    * The answer of most callers is "sold out", which must cost very little: one statement looks up the keys of many
    * callers.
    */
-  readonly #lookUps: Batcher<Reservation, string | null>
+  readonly #lookUps: Batcher<CheckoutReservation, string | null>
   /**
    * One statement also looks up many orders: of visitors who have reached their limit, and of those who read their
    * own.
@@ -79,7 +80,7 @@ export class ExistingOrder {
    * An order, or its reservation while it is not recorded; undefined if neither store has it. An intent is removed
    * only once it is in the ledger, so the ledger is asked first and last. Fails if that cannot be known.
    */
-  async byId(saleId: string, orderId: string): Promise<OrderView | Reservation | undefined> {
+  async byId(saleId: string, orderId: string): Promise<OrderView | CheckoutReservation | undefined> {
     const { sales, gates, pending } = this.#deps
     const recorded = () => withTimeout(this.#orders.add(orderId), FIND_TIMEOUT_MS)
     const known = sales.isLedgerUnresponsive() ? null : await recorded().catch(() => null)
@@ -89,24 +90,24 @@ export class ExistingOrder {
     return recorded()
   }
 
-  async #keyInLedger(r: Reservation): Promise<Existing | undefined> {
+  async #keyInLedger(r: CheckoutReservation): Promise<Existing | undefined> {
     if (this.#deps.sales.isLedgerUnresponsive()) return undefined
     const orderId = await withTimeout(this.#lookUps.add(r), FIND_TIMEOUT_MS).catch(() => null)
     return orderId === null ? undefined : ((await this.#load('key', r, orderId)) ?? 'unreadable')
   }
 
   /** A key that was answered and is not in the ledger: its order waits as an intent, or is another key's. */
-  async #keyInGate(r: Reservation): Promise<Existing | undefined> {
+  async #keyInGate(r: CheckoutReservation): Promise<Existing | undefined> {
     const known = await this.#deps.gates.of(r.sale).findKey(r)
     return known && this.#loadKnown(r, known)
   }
 
-  async #loadKnown(r: Reservation, { order, hash }: KnownKey): Promise<Existing | undefined> {
+  async #loadKnown(r: CheckoutReservation, { order, hash }: KnownKey): Promise<Existing | undefined> {
     return hash === r.hash ? this.#load('key', r, order) : 'reused'
   }
 
   /** The order of this id, if it is the visitor's and still answers the call. */
-  async #load(by: 'key' | 'visitor', r: Reservation, orderId: string): Promise<Existing | undefined> {
+  async #load(by: 'key' | 'visitor', r: CheckoutReservation, orderId: string): Promise<Existing | undefined> {
     const untilMs = performance.now() + FIND_TIMEOUT_MS
     const inProgress = this.#deps.pending.get(orderId)
     const outcome = inProgress && (await withTimeout(inProgress.outcome, FIND_TIMEOUT_MS).catch(() => undefined))

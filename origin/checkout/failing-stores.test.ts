@@ -1,4 +1,5 @@
 /** A checkout on failing stores, without workers: what it promises, refuses, and goes on recording. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -23,10 +24,11 @@ import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { untilLocked } from '../../test/lib/servers.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
-import { type Reservation, record } from '../ledger/record.ts'
+import { record } from '../ledger/record.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { writeSale } from '../sales/sale-queries.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { Sales } from '../sales/sales.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import { Gate } from '../stock/gate/gate.ts'
 import type { Store } from '../stock/scripts.ts'
 
@@ -259,7 +261,7 @@ describe.concurrent('a checkout', () => {
       const asked = buy()
       await expect.poll(() => its.intents.count()).toBe(1)
       const [waiting] = await its.intents.read(1)
-      await record(tx, sale, [waiting?.reservation as Reservation], true)
+      await record(tx, sale, [waiting?.reservation as CheckoutReservation], true)
       return { asked }
     })
     expect(said(await asked.asked)).toBe('/problems/sold-out')
@@ -268,7 +270,10 @@ describe.concurrent('a checkout', () => {
   test('returns the order of a key, not the noted refusal of an earlier promise', async ({ expect }) => {
     const { sale, buy, its, checkout } = await alone()
     const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
-    const [kept, promised] = [0, 1].map(() => ({ ...reservationOf(sale), hash })) as [Reservation, Reservation]
+    const [kept, promised] = [0, 1].map(() => ({ ...reservationOf(sale), hash })) as [
+      CheckoutReservation,
+      CheckoutReservation,
+    ]
     await its.reserve(promised, { holdMs: 60_000, limit: 1, demand: [] })
     await record(sql, sale, [kept], false)
     await record(sql, sale, [promised], true)
@@ -327,7 +332,9 @@ describe.concurrent('a checkout', () => {
       const waiting = await there.intents.read(10)
       expect(waiting).toHaveLength(what === 'take' ? 1 : 0)
       for (const { reservation } of waiting)
-        expect(await record(sql, sale, [reservation as Reservation], true)).toMatchObject([{ verdict: 'no_stock' }])
+        expect(await record(sql, sale, [reservation as CheckoutReservation], true)).toMatchObject([
+          { verdict: 'no_stock' },
+        ])
     },
   )
 

@@ -4,6 +4,7 @@
  * come when one has taken all the room have their share beyond the bound: the nth sale adds at most an nth of it. One
  * visitor has a few calls in progress and no more, or one admission could take all the room.
  */
+import type { Load } from '../webhooks/pace.ts'
 
 /** At this many calls in progress, about 8 ms of work, background work begins to leave time to buyers. */
 const BUSY_FROM = 32
@@ -13,9 +14,6 @@ const FULL_FROM = 128
 const SLOW_FROM = 400
 /** At this many calls, half a second of work, further calls are refused before any work. */
 const MAX_IN_PROGRESS = 2_000
-
-/** The part of this process's time that buyers need: little, much, or all of it. */
-export type Load = 'light' | 'busy' | 'full'
 
 export class LoadShedder {
   #total = 0

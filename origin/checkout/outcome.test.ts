@@ -5,7 +5,7 @@ import { problem } from '../../shared/problem.ts'
 import { reservationOf } from '../../test/lib/samples.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import type { GateVerdict } from '../stock/gate/verdicts.ts'
 import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf, refusal } from './outcome.ts'
 

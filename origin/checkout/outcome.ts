@@ -2,22 +2,25 @@
  * The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist
  * already.
  */
+
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
+import { isPromoCode } from '../ledger/cart.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
-import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
-import type { ProductRow, SaleRow } from '../sales/sale-row.ts'
+import type { Recorded, RecordVerdict } from '../ledger/record.ts'
+import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
+import { tryAgain } from '../lib/request.ts'
 import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import { wishedSections } from '../seats/cart-choice.ts'
 import type { Seat } from '../seats/chart.ts'
-import { isPromoCode } from '../stock/cart.ts'
 import type { GateVerdict, Stock } from '../stock/gate/verdicts.ts'
 import { priceChanged } from './pricing.ts'
 
 /** The results of one checkout call so far. */
 export interface Attempt {
   readonly sale: SaleRow
-  readonly reservation: Reservation
+  readonly reservation: CheckoutReservation
   /** The reason why the sale takes no such order. The gates were then not asked. */
   readonly closed?: Problem
   readonly gate?: GateVerdict
@@ -28,7 +31,7 @@ export interface Attempt {
 
 /** The order that already exists for a call: by its key, or by a visitor who has reached the limit. */
 export type Existing =
-  | { readonly by: 'key' | 'visitor'; readonly found: OrderView | Reservation }
+  | { readonly by: 'key' | 'visitor'; readonly found: OrderView | CheckoutReservation }
   /** The first call with the key was still in progress, and ended with this outcome. */
   | { readonly by: 'key'; readonly outcome: Outcome }
   /** The key belongs to a request with another body. */
@@ -47,7 +50,7 @@ export type Outcome =
       readonly replayed: boolean
       readonly remaining: number
     }
-  | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
+  | { readonly kind: 'processing'; readonly reservation: CheckoutReservation; readonly replayed: boolean }
   /**
    * unpaid: how many unpaid orders the visitor has, where that decides who comes first. waitsForUse: they have none,
    * and a use of their promo code may come back.
@@ -126,7 +129,7 @@ function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
   return { kind: 'recorded', order: found, replayed, remaining: remainingOf(attempt) }
 }
 
-function ofLiveOrder(found: OrderView | Reservation, remaining: number): Outcome | undefined {
+function ofLiveOrder(found: OrderView | CheckoutReservation, remaining: number): Outcome | undefined {
   if (!('status' in found)) return processing(found)
   return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
 }
@@ -138,7 +141,7 @@ function remainingOf({ sale, reservation, gate }: Attempt): number {
 
 export const refusal = (p: Problem) => ({ kind: 'problem', problem: p }) as const
 
-export const processing = (reservation: Reservation): Outcome => ({
+export const processing = (reservation: CheckoutReservation): Outcome => ({
   kind: 'processing',
   reservation,
   replayed: false,
@@ -156,7 +159,7 @@ export const inDoubt = () =>
 
 const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.'))
 
-export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
+export function orderFrom(r: CheckoutReservation, recorded: Recorded): OrderView {
   const cart = recorded.carts?.[r.order] ?? null
   const product = cart?.[0]?.product ?? r.product
   const price = recorded.prices[product]
@@ -241,9 +244,9 @@ export const soldOut = (name?: string | null) =>
   problem('sold-out', { detail: `Every unit ${name ? `of ${name} ` : ''}has been sold.` })
 
 /** The subject of a refusal: the product that a gate names, or null if no seats fit a wish. */
-type About = Pick<Reservation, 'quantity' | 'cart' | 'choice'> & { readonly product: string | null }
+type About = Pick<CheckoutReservation, 'quantity' | 'cart' | 'choice'> & { readonly product: string | null }
 
-const withProduct = (r: Reservation, product: string | null | undefined): About => ({
+const withProduct = (r: CheckoutReservation, product: string | null | undefined): About => ({
   ...r,
   product: product === undefined ? r.product : product,
 })
@@ -310,7 +313,7 @@ const nameOf = ({ product_id, section_type }: ProductRow) =>
 /**
  * Returns the parts of a cart that exceed the stock, by the store that refused it and by the ledger's latest read.
  */
-function goneOf({ products }: SaleRow, cart: NonNullable<Reservation['cart']>, refused: string, left: number) {
+function goneOf({ products }: SaleRow, cart: NonNullable<CheckoutReservation['cart']>, refused: string, left: number) {
   return products.flatMap((product) => {
     const wanted = cart.reduce((sum, part) => sum + (part.product === product.product_id ? part.quantity : 0), 0)
     if (product.product_id === refused) return { ...nameOf(product), left }
@@ -332,5 +335,3 @@ function noSeats(sale: SaleRow, { choice }: About): Problem {
   const detail = 'There are not so many such seats at this moment. Some may come back.'
   return problem('all-in-carts', { detail, ...about, remaining, retry_after_seconds: 5 })
 }
-
-export const tryAgain = (detail: string) => problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })

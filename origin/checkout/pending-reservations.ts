@@ -3,9 +3,10 @@
  * with "processing" will ask for the order, so it must come to exist whatever becomes of this process. Their number
  * is bounded.
  */
-import type { Reservation } from '../ledger/record.ts'
+
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import type { Gate } from '../stock/gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -23,7 +24,7 @@ const COUNT_EVERY_MS = 1_000
 const DRAIN_TIMEOUT_MS = 5_000
 
 interface InProgress {
-  readonly reservation: Reservation
+  readonly reservation: CheckoutReservation
   readonly outcome: Promise<Outcome>
   readonly answerLate: () => void
   readonly beganMs: number
@@ -36,7 +37,7 @@ export class PendingReservations {
   /** Reservations whose buyers were answered before the recording ended. */
   readonly #answered = new Map<string, InProgress>()
   /** The same reservations by idempotency key, because the buyers' pages repeat their calls. */
-  readonly #answeredByKey = new Map<string, Reservation>()
+  readonly #answeredByKey = new Map<string, CheckoutReservation>()
   #timer: NodeJS.Timeout | undefined
   /** Reservations of the fast gate that this process is recording. */
   #places = 0
@@ -50,7 +51,7 @@ export class PendingReservations {
   }
 
   /** Calls `answerLate` if the reservation has not ended in time. */
-  begin(reservation: Reservation, outcome: Promise<Outcome>, answerLate: () => void): void {
+  begin(reservation: CheckoutReservation, outcome: Promise<Outcome>, answerLate: () => void): void {
     this.#inProgress.set(reservation.order, { reservation, outcome, answerLate, beganMs: performance.now() })
     this.#timer ??= setTimeout(() => this.#answerLate(), LATE_CHECK_MS)
   }
@@ -73,7 +74,7 @@ export class PendingReservations {
   }
 
   /** An earlier reservation of this key that is still being recorded, though its buyer was answered. */
-  ofKey(again: Keyed): Reservation | undefined {
+  ofKey(again: Keyed): CheckoutReservation | undefined {
     return this.#answeredByKey.size > 0 ? this.#answeredByKey.get(keyOf(again)) : undefined
   }
 
@@ -131,5 +132,5 @@ export class PendingReservations {
   }
 }
 
-type Keyed = Pick<Reservation, 'sale' | 'visitor' | 'key'>
+type Keyed = Pick<CheckoutReservation, 'sale' | 'visitor' | 'key'>
 const keyOf = ({ sale, visitor, key }: Keyed) => JSON.stringify([sale, visitor, key])

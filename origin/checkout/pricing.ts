@@ -7,13 +7,13 @@ import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
 import { type BillLine, billOf, totalsOf } from '../../shared/bill.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import { chargeIssue } from '../../shared/stripe-amount.ts'
+import { type Cart, isPromoCode, unitLines, usePromoCode } from '../ledger/cart.ts'
 import type { Charge, Quote } from '../ledger/record.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 import { clashOf, discountOf, isFor, unknownCode } from '../promo-codes/promo-code.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import type { Chart } from '../seats/chart.ts'
-import { type Cart, isPromoCode, unitLines, usePromoCode } from '../stock/cart.ts'
 
 export interface Pricing {
   readonly sale: SaleRow

@@ -4,14 +4,15 @@
  */
 
 import type { Problem } from '../../shared/problem.ts'
+import type { Metrics } from '../base/metrics.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { type Quoted, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
+import { type Quoted, type RecordVerdict, record } from '../ledger/record.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
-import type { Metrics } from '../metrics.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { Sales } from '../sales/sales.ts'
 import { bitsOf } from '../seats/bits.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import { chooseQuoted } from '../seats/cart-choice.ts'
 import type { Chart } from '../seats/chart.ts'
 import { Free } from '../seats/free.ts'
@@ -23,7 +24,7 @@ const RECORD_BATCH = 500
 /** Reservations waiting for the ledger; more get try-again, and keep their place. */
 const RECORD_QUEUE = 5_000
 
-export type Recorder = BatcherByKey<Reservation, RecordVerdict>
+export type Recorder = BatcherByKey<CheckoutReservation, RecordVerdict>
 
 export interface RecorderDeps {
   /** Connections for recording orders. */
@@ -33,15 +34,15 @@ export interface RecorderDeps {
   readonly metrics: Metrics
 }
 
-export const withChosen = (r: Reservation, quoted: Quoted): Reservation =>
+export const withChosen = (r: CheckoutReservation, quoted: Quoted): CheckoutReservation =>
   quoted.cart ? { ...r, ...quoted, product: quoted.cart[0]?.product ?? r.product } : r
 
 /** Chooses seats for those whose carts have none yet, from what the ledger has free. */
 async function chosen(
   sql: Queryable,
   saleId: string,
-  batch: readonly Reservation[],
-): Promise<readonly (Reservation | Problem)[]> {
+  batch: readonly CheckoutReservation[],
+): Promise<readonly (CheckoutReservation | Problem)[]> {
   if (!batch.some(({ choice, cart }) => choice && !cart)) return batch
   const taken = bitsOf(await takenSeats(sql, saleId))
   const frees = new Map<Chart, Free>()
@@ -62,15 +63,15 @@ async function chosen(
 async function recordChosen(
   sql: Queryable,
   saleId: string,
-  batch: readonly Reservation[],
+  batch: readonly CheckoutReservation[],
   noteRefusals: boolean,
   demand: readonly number[],
 ): Promise<RecordVerdict[]> {
   const all = await chosen(sql, saleId, batch)
   if (all === batch) return record(sql, saleId, batch, noteRefusals, demand)
-  const asked = all.map((one, i): Reservation | undefined => {
+  const asked = all.map((one, i): CheckoutReservation | undefined => {
     if (!('type' in one)) return one
-    return noteRefusals ? { ...(batch[i] as Reservation), cart: [] } : undefined
+    return noteRefusals ? { ...(batch[i] as CheckoutReservation), cart: [] } : undefined
   })
   const some = asked.filter((one) => one !== undefined)
   const recorded = (some.length > 0 ? await record(sql, saleId, some, noteRefusals, demand) : []).values()

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { SaleMemory } from '../sales/sale-memory.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import type { Sales } from '../sales/sales.ts'
 import { SoldOut } from './sold-out.ts'
 

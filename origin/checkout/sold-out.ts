@@ -5,8 +5,8 @@
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
 import { buyersOf } from '../ledger/order-statements.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 

@@ -2,8 +2,8 @@
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
+import { createMetrics } from '../base/metrics.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { createMetrics } from '../metrics.ts'
 import { readEvents } from './reader.ts'
 import { watchEvents } from './watch.ts'
 

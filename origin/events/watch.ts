@@ -1,7 +1,7 @@
 /** Monitors the log of events: it must continue after the ledger has moved, and every reader must advance. */
 import type { Logger } from 'pino'
+import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { Metrics } from '../metrics.ts'
 
 /** An older transaction is logged, because no reader gets the events that were written after its start. */
 const LONG_SECONDS = 60

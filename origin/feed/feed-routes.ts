@@ -8,8 +8,7 @@ import { ownImage } from '../images/sale-pictures.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, refuse } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
-import type { AdminSales } from '../sales/admin-sales.ts'
-import type { Sales } from '../sales/sales.ts'
+import type { OperatedSales, Sales } from '../sales/sales.ts'
 import { FeedPages, postOf } from './feed-pages.ts'
 import {
   type AnnouncementRow,
@@ -23,7 +22,7 @@ import {
 
 interface FeedDeps {
   readonly sql: Sql
-  readonly sales: Pick<AdminSales, 'publish'>
+  readonly sales: Pick<OperatedSales, 'publish'>
   readonly images: Images
   readonly downloads: DownloadOptions
 }

@@ -5,9 +5,9 @@
 
 import type { Image } from '../../shared/api/goods.ts'
 import type { AnnouncementRequest } from '../../shared/api/operator.ts'
+import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { posts } from '../ledger/schema/sales.ts'
-import { audit } from '../operators/audit.ts'
 
 export type PostRow = Readonly<typeof posts.$inferSelect>
 export type AnnouncementRow = PostRow & { readonly level: NonNullable<PostRow['level']> }

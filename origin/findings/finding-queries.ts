@@ -1,7 +1,7 @@
 /** Findings in the ledger. A problem has one row for as long as it lasts, however often it is seen. */
 import type { OpenFinding } from '../../shared/api/live.ts'
+import type { Metrics } from '../base/metrics.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { Metrics } from '../metrics.ts'
 
 export type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.

@@ -3,8 +3,8 @@ import type { Texts } from '../../shared/api/fields.ts'
 import type { Catalogue, Synonyms } from '../../shared/api/front.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
+import { ALL_SALES, audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { ALL_SALES, audit } from '../operators/audit.ts'
 
 export interface ListedRow {
   readonly sale_id: string

@@ -14,7 +14,7 @@ import {
 } from '../../shared/api/front.ts'
 import type { Image, Markdown, ProductGoods } from '../../shared/api/goods.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type ListedRow, readListed, readSynonyms } from './catalogue-queries.ts'

@@ -1,10 +1,10 @@
 /** The goods of sales in memory. Each version is read once. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { Sql } from '../ledger/connection.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { Versions } from '../lib/versions.ts'
+import { readGoods } from '../sales/goods-queries.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
-import { readGoods } from './goods-queries.ts'
 
 /**
  * The memory is limited to this many documents, which have some kilobytes each and are never larger than the request

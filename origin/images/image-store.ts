@@ -3,7 +3,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
-import type { Config } from '../config.ts'
+import type { Config } from '../base/config.ts'
 
 export interface ImageStore {
   put(name: string, bytes: Uint8Array, type: string): Promise<void>

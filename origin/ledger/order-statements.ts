@@ -303,3 +303,6 @@ export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<Exp
     after = last
   }
 }
+
+/** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
+export const kindOf = (reason: string) => reason.split(':', 1)[0]

@@ -6,10 +6,9 @@
 import type { Address } from '../../shared/api/goods.ts'
 import type { BillLine } from '../../shared/bill.ts'
 import type { Problem } from '../../shared/problem.ts'
-import type { ProductRow } from '../sales/sale-row.ts'
-import type { CartChoice } from '../seats/cart-choice.ts'
-import { type Cart, partsOf, unitLines } from '../stock/cart.ts'
+import { type Cart, partsOf, unitLines } from './cart.ts'
 import { type Queryable, sent } from './connection.ts'
+import type { ProductRow } from './sale-row.ts'
 import type { StoredLine } from './schema/orders.ts'
 
 /**
@@ -31,22 +30,13 @@ export interface Reservation {
    * last.
    */
   readonly cart?: Cart
-  /** What it asks for of a hall; without a cart, seats are still to be chosen. Never stored. */
-  readonly choice?: CartChoice
   readonly key: string
   readonly hash: string
   readonly method: string | null
   /** Left out: whatever its products cost as it is recorded, and nothing beside. */
   readonly charge?: Charge
-  /** Computes its charge, once its seats are chosen. Never stored. */
-  readonly quote?: Quote
   /** The contact; left out if the sale stores none. */
   readonly contact?: Contact
-  /**
-   * The networks of the buyer, each with the units that it may hold unpaid, in the format of EDGE_NETWORKS_HEADER.
-   * They are never stored.
-   */
-  readonly networks?: string
 }
 
 /** What an order was computed to cost, which is recorded if it still follows from the sale, or else not at all. */
@@ -146,11 +136,8 @@ export async function record(
   noteRefusals: boolean,
   demand: readonly number[] = [],
 ): Promise<RecordVerdict[]> {
-  const column = <
-    K extends Exclude<keyof Reservation, 'cart' | 'choice' | 'contact' | 'charge' | 'quote' | 'networks'>,
-  >(
-    key: K,
-  ) => batch.map((r) => r[key])
+  const column = <K extends Exclude<keyof Reservation, 'cart' | 'contact' | 'charge'>>(key: K) =>
+    batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
   const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
     ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[], ${column('method')}::text[],

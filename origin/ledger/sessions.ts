@@ -5,7 +5,6 @@
  */
 import type { Logger } from 'pino'
 import postgres from 'postgres'
-import type { Metrics } from '../metrics.ts'
 
 /** Parameters of Postgres that a session is started with. */
 export type SessionLimits = Readonly<Record<string, number>>
@@ -86,6 +85,6 @@ export async function watchSessions({ sql, metrics, log }: WatchDeps): Promise<v
 
 interface WatchDeps {
   readonly sql: postgres.Sql
-  readonly metrics: Pick<Metrics, 'sessionsEnded'>
+  readonly metrics: { readonly sessionsEnded: { inc(labels: { readonly state: string }): void } }
   readonly log: Logger
 }

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { createMetrics } from '../metrics.ts'
+import { createMetrics } from '../base/metrics.ts'
 import { loop } from './loop.ts'
 
 const log = pino({ level: 'silent' })

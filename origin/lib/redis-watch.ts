@@ -4,7 +4,6 @@
  * forbid INFO: then nothing of this is known.
  */
 import type { Cluster, Redis } from 'ioredis'
-import type { Metrics } from '../metrics.ts'
 import { type Actor, type LoopDeps, loop } from './loop.ts'
 import { nodesOf, reopen } from './redis.ts'
 import type { Writes } from './writes.ts'
@@ -45,10 +44,14 @@ export function readInfo(info: string): NodeInfo {
   }
 }
 
+interface NodeGauge {
+  set(labels: { readonly node: string }, value: number): void
+}
+
 interface WatchDeps extends LoopDeps {
   readonly redis: Redis | Cluster
   readonly writes: Writes
-  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'redisMemoryUsed' | 'redisMemoryMax'>
+  readonly metrics: LoopDeps['metrics'] & Readonly<Record<'redisMemoryUsed' | 'redisMemoryMax', NodeGauge>>
 }
 
 export class RedisWatch {

@@ -171,3 +171,5 @@ export function comparesTo(secret: string): (sent?: string) => boolean {
     return bytes.length === expected.length && timingSafeEqual(bytes, expected)
   }
 }
+
+export const tryAgain = (detail: string) => problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })

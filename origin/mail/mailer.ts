@@ -4,14 +4,14 @@
  * again under the same id, by which mail programs and browsers recognise the duplicate.
  */
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../base/config.ts'
+import type { Metrics } from '../base/metrics.ts'
 import { openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
 import { type Ended, type Job, type Outcome, QUEUES } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { LoopDeps } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Metrics } from '../metrics.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { deleteAsks } from './asks.ts'
 import { Push, usefulMs } from './channels/push.ts'

@@ -1,9 +1,12 @@
 /** Operators, and their sessions in browsers. */
+
+import type { Suspension } from '../../shared/api/operator.ts'
 import { hasRole, type Operator, type Role } from '../../shared/api/roles.ts'
+import { note } from '../findings/finding-queries.ts'
+import { ADMIN_NAME, ALL_SALES, audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { operators } from '../ledger/schema/operations.ts'
-import { suspendActionsOf } from '../scheduled/scheduled-queries.ts'
-import { ADMIN_NAME, ALL_SALES, audit } from './audit.ts'
+import type { scheduledActions } from '../ledger/schema/sales.ts'
 
 /** The role that may schedule actions. */
 const SCHEDULES: Role = 'operator'
@@ -152,4 +155,25 @@ export async function findSessions(sql: Sql, cookies: readonly SessionHashes[]):
 
 export async function deleteSessions(sql: Sql, hashes: readonly string[]): Promise<void> {
   await sql`delete from operator_sessions where session_hash = any(${hashes as string[]})`
+}
+
+/** Suspends all actions of an operator who may no longer schedule them, each with a finding. Returns their number. */
+async function suspendActionsOf(
+  tx: Queryable,
+  operator: string,
+  { by, reason }: Pick<Suspension, 'by' | 'reason'>,
+): Promise<number> {
+  const rows = await tx<(typeof scheduledActions.$inferSelect)[]>`
+    update scheduled_actions
+    set next_at = null, suspended = jsonb_build_object('by', ${by}::text, 'reason', ${reason}::text,
+      'at', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'due_at', to_char(next_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    where operator = ${operator} and next_at is not null returning *`
+  for (const { action_id, sale_id: sale, effect, cron, suspended } of rows) {
+    const about = { action_id, ...effect, cron, operator, ...suspended }
+    await audit(tx, [{ actor: by, action: 'action suspended', sale, after: about }])
+    const product = 'product_id' in effect ? effect.product_id : ''
+    await note(tx, { sale, product, kind: 'scheduled_suspended', subject: action_id, units: 0, detail: about })
+  }
+  return rows.length
 }

@@ -5,7 +5,7 @@
 import * as oidc from 'openid-client'
 import { TAKEN_NAMES } from '../../shared/api/operator.ts'
 import { hasRole, type Operator, ROLES, type Role } from '../../shared/api/roles.ts'
-import type { OidcConfig } from '../config.ts'
+import type { OidcConfig } from '../base/config.ts'
 import type { Identity } from './operator-queries.ts'
 
 /** The path of the console to which the service redirects. */

@@ -6,10 +6,11 @@
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/order-statements.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
+import type { SaleWork } from '../sales/sale-work.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Gate, Gates } from '../stock/gate/gate.ts'
-import type { SaleWork } from '../stock/sale-work.ts'
-import { holdEnd, type Orders } from './orders.ts'
+import { holdEnd } from '../stock/gate/hold-ends.ts'
+import type { Orders } from './orders.ts'
 
 const BATCH = 500
 /** A gate without a hold that ends sooner is asked again after this. No hold is shorter. */

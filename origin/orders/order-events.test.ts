@@ -11,11 +11,11 @@ import { listen, type StreamEvent } from '../../test/lib/event-stream.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { reservationOf } from '../../test/lib/samples.ts'
+import { createMetrics } from '../base/metrics.ts'
 import { connect } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { sendProblem } from '../lib/request.ts'
-import { createMetrics } from '../metrics.ts'
 import { OrderEvents } from './order-events.ts'
 
 const origin = useOrigin()

@@ -12,6 +12,7 @@ import type { Context } from 'hono'
 import type { Order } from '../../shared/api/public.ts'
 import { isSettled } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
+import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
 import {
   changesAfter,
@@ -25,7 +26,6 @@ import { Batcher } from '../lib/batcher.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { EVENT_STREAM_HEADERS } from '../lib/request.ts'
 import { Signal } from '../lib/signal.ts'
-import type { Metrics } from '../metrics.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { OrderChanges } from './order-changes.ts'
 

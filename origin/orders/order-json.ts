@@ -1,4 +1,5 @@
 /** An order as the API sends it to its buyer and to operators. */
+
 import {
   DECLINE_CODES,
   type DeclineCode,
@@ -18,14 +19,11 @@ import {
   statusOf,
 } from '../../shared/order-status.ts'
 import { shortNumber } from '../../shared/short-number.ts'
-import { type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
+import { isPromoCode, partsOf, unitLines } from '../ledger/cart.ts'
+import { kindOf, type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
 import type { Charge, Reservation } from '../ledger/record.ts'
-import { isSandboxCharge } from '../payments/providers/sandbox-client.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
-import { isPromoCode, partsOf, unitLines } from '../stock/cart.ts'
-
-/** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
-export const kindOf = (reason: string) => reason.split(':', 1)[0]
+import type { SaleRow } from '../ledger/sale-row.ts'
+import { isSandboxCharge } from '../providers/sandbox-client.ts'
 
 type TimedOrder = OrderRow & {
   readonly left_ms?: number

@@ -3,9 +3,9 @@
  * are those of the public `line`, from 1. Pure.
  */
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
+import { isPromoCode } from '../ledger/cart.ts'
 import { type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
-import { isPromoCode } from '../stock/cart.ts'
 
 type WithLines = Pick<OrderRow, 'product_id' | 'quantity' | 'unit_price_minor' | 'cart'>
 type Line = Pick<StoredLine, 'quantity' | 'unit_price_minor' | 'share_minor' | 'returned'>

@@ -8,8 +8,14 @@
  * The ledger decides, and the fast gate is updated afterwards. If that update is lost, the reconciler finds the
  * difference.
  */
+
 import type { Logger } from 'pino'
-import { isSold, PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
+import * as v from 'valibot'
+import { OrderId } from '../../shared/api/fields.ts'
+import { PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Metrics } from '../base/metrics.ts'
+import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import {
   type Advance,
@@ -17,6 +23,7 @@ import {
   findOrder,
   findOrders,
   heldBy,
+  kindOf,
   type Move,
   moveOrders,
   type OrderRow,
@@ -24,17 +31,14 @@ import {
   ordersOf,
   totalOf,
 } from '../ledger/order-statements.ts'
+import type { ChargeOf } from '../ledger/payment-statements.ts'
+import { beginPayments, confirmPaid, lockOrders, type Refund } from '../ledger/payment-statements.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { Metrics } from '../metrics.ts'
-import { audit } from '../operators/audit.ts'
-import { beginPayments, confirmPaid, lockOrders, type Refund } from '../payments/payment-queries.ts'
-import type { ChargeOf } from '../payments/providers/provider.ts'
-import { cartOf } from '../stock/cart.ts'
+import { refuse } from '../lib/request.ts'
 import type { Gates } from '../stock/gate/gate.ts'
-import type { HoldEnd } from '../stock/gate/hold-ends.ts'
+import { holdEnd } from '../stock/gate/hold-ends.ts'
 import type { OrderChanges } from './order-changes.ts'
-import { kindOf } from './order-json.ts'
 
 /**
  * Payments begun in one transaction, the pause between two, and buyers waiting for theirs to begin; more get a "try
@@ -67,29 +71,6 @@ interface Attempt {
 
 /** Statuses in which an order has ended, or ends, its hold. */
 const ENDS: readonly (OrderRow['status'] | undefined)[] = ['confirmed', 'expired', 'cancelled']
-
-/** What the gate does with the hold of an order that has ended. */
-export const holdEnd = (order: OrderRow): HoldEnd => ({
-  order: order.order_id,
-  visitor: order.visitor,
-  product: order.product_id,
-  quantity: order.quantity,
-  cart: cartOf(order.cart),
-  key: order.idempotency_key,
-  how: endOf(order),
-})
-
-/**
- * Others come before a visitor with unpaid orders; not for those that an operator or the provider ended, nor for the
- * first one that was declined: a card's decline is no squatter's order. As in record_reservations
- * (origin/ledger/functions/).
- */
-function endOf({ status, reason }: OrderRow): HoldEnd['how'] {
-  if (isSold(status)) return 'sell'
-  const kind = kindOf(reason ?? '')
-  if (kind === 'declined') return 'declined'
-  return status === 'expired' || kind === 'given_back' || kind === 'not_authenticated' ? 'unpaid' : 'release'
-}
 
 export class Orders {
   readonly #deps: OrdersDeps
@@ -310,4 +291,10 @@ export class Orders {
     for (const { sale_id: sale, status, reason } of moved)
       this.#deps.metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
   }
+}
+
+/** The order with this id, and of this sale if `saleId` is given; throws `unknown-order` otherwise. */
+export async function requireOrder(sql: Sql, orderId: string, saleId?: string): Promise<OrderView> {
+  const found = v.is(OrderId, orderId) ? await findOrder(sql, orderId) : undefined
+  return found && (saleId ?? found.sale_id) === found.sale_id ? found : refuse(problem('unknown-order'))
 }

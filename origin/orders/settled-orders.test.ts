@@ -3,8 +3,8 @@ import { expect, it, vi } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
 import type { Buyers } from '../access/buyers.ts'
 import { orderFrom } from '../checkout/outcome.ts'
+import { ownOrderRoutes } from '../checkout/own-order-routes.ts'
 import type { Sales } from '../sales/sales.ts'
-import { ownOrderRoutes } from './own-order-routes.ts'
 
 const now = new Date()
 const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {}, numbers: {} } as const

@@ -4,11 +4,12 @@
  * Charges come first, then captures, refunds, and reads. Without Redis each worker makes a share of the rate by
  * itself.
  */
+
+import type { Metrics } from '../base/metrics.ts'
 import { countDue } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type TokenBucket, takeTokens } from '../lib/token-bucket.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Metrics } from '../metrics.ts'
 import type { Store } from '../stock/scripts.ts'
 
 /** What calls are for, the first first, and the most requests to the provider that one takes. */

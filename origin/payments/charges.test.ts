@@ -7,11 +7,11 @@ import { QUEUES } from '../jobs/queues.ts'
 import { findOrder } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { Orders } from '../orders/orders.ts'
+import type { PaymentProvider } from '../providers/provider.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import type { Calls } from './call-budget.ts'
 import { CHARGE_ATTEMPTS, Charges } from './charges.ts'
 import { Outbox } from './outbox.ts'
-import type { PaymentProvider } from './providers/provider.ts'
 
 const { stripe, runJobs, ...deps } = await usePayments()
 const { provider, sql, jobs, metrics } = deps

@@ -5,20 +5,21 @@
  */
 import type { Logger } from 'pino'
 import { isSold } from '../../shared/order-status.ts'
+import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
 import type { Job, Outcome } from '../jobs/queues.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, type OrderRow, totalOf } from '../ledger/order-statements.ts'
+import { FREE } from '../ledger/payment-statements.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
-import type { Metrics } from '../metrics.ts'
 import type { Orders } from '../orders/orders.ts'
+import type { ChargeRecord, PaymentProvider } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
 import type { Outbox } from './outbox.ts'
 import type { PaymentJobs } from './payment-jobs.ts'
 import {
   endAction,
-  FREE,
   findCaptures,
   findOverdueActions,
   findPaymentsToBegin,
@@ -28,7 +29,6 @@ import {
   writeProviderCursor,
 } from './payment-queries.ts'
 import { ProviderWatch } from './provider-watch.ts'
-import type { ChargeRecord, PaymentProvider } from './providers/provider.ts'
 
 /** Charges in progress in one worker. The provider is slow, and a few that hang must not block the others. */
 const CONCURRENCY = 256

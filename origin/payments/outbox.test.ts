@@ -5,11 +5,11 @@ import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import { QUEUES } from '../jobs/queues.ts'
+import type { ChargeOf } from '../ledger/payment-statements.ts'
+import { confirmPaid } from '../ledger/payment-statements.ts'
 import { record } from '../ledger/record.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Outbox } from './outbox.ts'
-import { confirmPaid } from './payment-queries.ts'
-import type { ChargeOf } from './providers/provider.ts'
 
 const { stripe, runJobs, ...deps } = await usePayments()
 const { provider, sql, jobs, metrics } = deps

@@ -4,14 +4,16 @@
  * refunds. If a row is deleted, such as the capture of a charge to be refunded, its job ends quietly.
  */
 import type { Logger } from 'pino'
+import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
 import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
+import type { ChargeOf } from '../ledger/payment-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Captured, PaymentProvider, ProviderRefund } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
 import {
   deleteOpen,
@@ -28,7 +30,6 @@ import {
   touchOpen,
   withoutOpenRefund,
 } from './payment-queries.ts'
-import type { Captured, ChargeOf, PaymentProvider, ProviderRefund } from './providers/provider.ts'
 import { OUTSIDE } from './refund-sums.ts'
 
 /**

@@ -3,8 +3,8 @@ import type { Logger } from 'pino'
 import { closeAbout } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { insertRefunds, type Refund } from './payment-queries.ts'
-import type { ChargeOf } from './providers/provider.ts'
+import type { ChargeOf, Refund } from '../ledger/payment-statements.ts'
+import { insertRefunds } from './payment-queries.ts'
 
 export class PaymentJobs {
   readonly #log: Logger

@@ -2,36 +2,19 @@
  * Payments: orders whose charge is to be started or resumed, captures and refunds, each one row that is open until
  * the provider has confirmed it, and the cursor in the provider's records.
  */
+
 import type { Card } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { closingAbout } from '../findings/finding-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { type Advance, advanceOrders, advancing, type OrderRow, returnLines } from '../ledger/order-statements.ts'
-import type { ChargeOf, ProviderRefund, Returns } from './providers/provider.ts'
+import { advanceOrders, type OrderRow, returnLines } from '../ledger/order-statements.ts'
+import type { ChargeOf } from '../ledger/payment-statements.ts'
+import { lockOrders, type Refund } from '../ledger/payment-statements.ts'
+import type { ProviderRefund, Returns } from '../providers/provider.ts'
 import { countReturns, OUTSIDE, type RefundRow, refundMove } from './refund-sums.ts'
 
-export interface Refund extends ChargeOf {
-  readonly reason: string
-}
-
 // -- Charges -----------------------------------------------------------------------------------------------------
-
-/** The group of charges of nothing, for which no provider is called. */
-export const FREE = 'free'
-
-/**
- * Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not
- * ended.
- */
-export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => sql<OrderRow[]>`
-  with paying as materialized (select * from ${advancing(sql, payments, { from: ['reserved'], to: 'paying' })}),
-    queued as (
-      insert into jobs (queue, group_id, data)
-      select 'charge', case order_total(unit_price_minor, quantity, cart, bill) when 0 then ${FREE} else '' end,
-        jsonb_build_object('order', order_id)
-      from paying)
-  select * from paying`
 
 /** The process that accepts an order with a payment method begins its payment; workers do so after this time. */
 const BEGIN_AFTER_MS = 1_000
@@ -116,18 +99,6 @@ export interface OpenRow extends ChargeOf {
   /** True for a refund of all that is left while refunds of parts are open. */
   readonly waits: boolean
 }
-
-/** Confirms orders that still wait for it, and queues the captures of their charges, in one statement. Returns them. */
-export const confirmPaid = (sql: Queryable, paid: readonly ChargeOf[]) => sql<OrderRow[]>`
-  with confirmed as materialized (
-      select * from ${advancing(sql, paid, { from: ['paying', 'reserved'], to: 'confirmed' })}),
-    owed as (insert into captures (charge_id, order_id) select charge_id, order_id from confirmed
-      on conflict do nothing),
-    -- A second job for a charge finds no open row.
-    queued as (
-      insert into jobs (queue, data)
-      select 'capture', jsonb_build_object('charge', charge_id, 'order', order_id) from confirmed)
-  select * from confirmed`
 
 /** The open rows of these jobs, parallel to them. */
 export async function findOpen(
@@ -243,20 +214,6 @@ export async function ordersOfTestSales(sql: Queryable, orders: readonly string[
 }
 
 // -- Refunds -----------------------------------------------------------------------------------------------------
-
-/** Locks an order after its product, as every transition does. */
-export async function lockOrders(tx: Queryable, ids: readonly string[]): Promise<OrderRow[]> {
-  await tx`
-    select 1 from products
-    where (sale_id, product_id) in (
-      select sale_id, product_id from orders where order_id = any(${ids as string[]}::uuid[])
-      union all
-      select sale_id, l ->> 'product' from orders, jsonb_array_elements(cart) l
-      where order_id = any(${ids as string[]}::uuid[]) and cart is not null)
-    order by sale_id, product_id for no key update`
-  return tx<OrderRow[]>`
-    select * from orders where order_id = any(${ids as string[]}::uuid[]) order by order_id for no key update`
-}
 
 /** The refunds of these orders' own charges. */
 export async function refundsOf(tx: Queryable, orders: readonly OrderRow[]): Promise<RefundRow[]> {

@@ -5,14 +5,14 @@ import { usePayments } from '../../test/lib/payments.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { findOrder } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { Orders } from '../orders/orders.ts'
+import type { PaymentProvider } from '../providers/provider.ts'
 import { PaymentRoom } from '../queue/payment-room.ts'
 import { writeSale } from '../sales/sale-queries.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { CHARGE_ATTEMPTS, Charges } from './charges.ts'
 import { Outbox } from './outbox.ts'
 import { ProviderWatch } from './provider-watch.ts'
-import type { PaymentProvider } from './providers/provider.ts'
 
 const { stripe, runJobs, ...deps } = await usePayments()
 const { provider, sql, jobs } = deps

@@ -3,8 +3,9 @@
  * responds. So after each such charge this reads its record, which an available provider can always return. If
  * several of these reads in a row get no answer, the provider is away.
  */
+
+import type { PaymentProvider, ProviderSeen } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
-import type { PaymentProvider, ProviderSeen } from './providers/provider.ts'
 
 /** The provider counts as away after this many reads in a row without an answer, because one may be lost. */
 const AWAY_AFTER = 2

@@ -5,15 +5,15 @@ import type { Sql } from '../ledger/connection.ts'
 import { idempotencyKey, jsonBody } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import { orderAt } from '../orders/order-json.ts'
-import { requireOrder } from '../orders/order-routes.ts'
-import type { AdminSales } from '../sales/admin-sales.ts'
+import { requireOrder } from '../orders/orders.ts'
+import type { OperatedSales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import { askRefund } from './refunds.ts'
 
 interface RefundDeps {
   readonly sql: Sql
   readonly reconciler: Pick<Reconciler, 'unitsReturned'>
-  readonly sales: Pick<AdminSales, 'nowMs'>
+  readonly sales: Pick<OperatedSales, 'nowMs'>
 }
 
 export const refundRoutes = ({ sql, reconciler, sales }: RefundDeps) =>

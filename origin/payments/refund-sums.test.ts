@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OrderRow } from '../ledger/order-statements.ts'
-import type { ProviderRefund, Returns } from './providers/provider.ts'
+import type { ProviderRefund, Returns } from '../providers/provider.ts'
 import { countReturns, OUTSIDE, type RefundRow, refundMove } from './refund-sums.ts'
 
 const rowOf = (refund_id: string, amount_minor: number | null, more: Partial<RefundRow> = {}): RefundRow => ({

@@ -6,7 +6,7 @@ import { isSold } from '../../shared/order-status.ts'
 import { type Move, type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
 import type { refunds } from '../ledger/schema/payments.ts'
 import { linesLeft } from '../orders/order-lines.ts'
-import type { ProviderRefund, Returns } from './providers/provider.ts'
+import type { ProviderRefund, Returns } from '../providers/provider.ts'
 
 /** The reason of refunds made at the provider, which nobody asked for here. */
 export const OUTSIDE = 'refunded_outside'

@@ -3,9 +3,9 @@
  * other. What the sandbox reports of any other order does not count, since it would be confirmed for nothing.
  */
 import type { Sql } from '../ledger/connection.ts'
+import type { ChargeRecord, PaymentProvider } from '../providers/provider.ts'
+import { isSandboxCharge } from '../providers/sandbox-client.ts'
 import { ordersOfTestSales } from './payment-queries.ts'
-import type { ChargeRecord, PaymentProvider } from './providers/provider.ts'
-import { isSandboxCharge } from './providers/sandbox-client.ts'
 
 export function withTestSales(
   sql: Sql,

@@ -5,10 +5,10 @@
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { LIVE } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
+import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { promoCodes } from '../ledger/schema/sales.ts'
-import { audit } from '../operators/audit.ts'
-import { lockRunningSale } from '../seats/admin/section-queries.ts'
+import { lockRunningSale } from '../sales/sale-queries.ts'
 
 /** A code without a limit gets this many uses. */
 const UNLIMITED = 10_000_000

@@ -9,7 +9,7 @@ import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { etagOf, headerOf, readText, refuse, versionFor } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
-import type { AdminSales } from '../sales/admin-sales.ts'
+import type { OperatedSales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import { requirePayable } from './promo-code.ts'
 import { readPromoCodes, versionOfCodes, writePromoCodes } from './promo-code-queries.ts'
@@ -20,7 +20,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 
 interface PromoCodeDeps {
   readonly sql: Sql
-  readonly sales: Pick<AdminSales, 'find' | 'publish'>
+  readonly sales: Pick<OperatedSales, 'find' | 'publish'>
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
   readonly log: Logger
 }

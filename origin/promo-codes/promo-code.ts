@@ -3,7 +3,7 @@ import type { PromoCode } from '../../shared/api/goods.ts'
 import type { Discount } from '../../shared/bill.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import { amountIssue, chargeIssue } from '../../shared/stripe-amount.ts'
-import type { ProductRow } from '../sales/sale-row.ts'
+import type { ProductRow } from '../ledger/sale-row.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 
 /** A requested code and its row; the row is null if the code does not exist. */

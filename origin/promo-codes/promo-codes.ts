@@ -4,8 +4,8 @@
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Sql } from '../ledger/connection.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { type Guesser, Guesses } from './guesses.ts'
 import { type AskedCode, isValidAt } from './promo-code.ts'
 import { findPromoCodes, type PromoCodeRow } from './promo-code-queries.ts'

@@ -8,11 +8,11 @@
  */
 import { queueNamesOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Metrics } from '../metrics.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { MOST_UNPAID, type Store, WAITS_FOR_USE } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200

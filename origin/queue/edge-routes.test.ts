@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
-import { createMetrics } from '../metrics.ts'
+import { createMetrics } from '../base/metrics.ts'
 import { SaleMemory } from '../sales/sale-memory.ts'
 import { QueueReports, reportIn } from './queue-reports.ts'
 

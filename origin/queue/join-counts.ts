@@ -6,9 +6,9 @@ import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { JoinCounts } from '../../shared/api/internal.ts'
 import { countMet, type Met } from '../access/access-queries.ts'
+import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { Metrics } from '../metrics.ts'
 import type { ResponseTimes } from './response-times.ts'
 
 /**

@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino'
 import type { LineFigures } from '../../shared/api/internal.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { shouldLog } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Store } from '../stock/scripts.ts'
 import { byWeight, divide, type LineReport, type Notes, type Parts } from './lines.ts'

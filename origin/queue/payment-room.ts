@@ -3,9 +3,10 @@
  * charge could not be tried before their hold ends. It is one more bound on `max_inside`, which the edge keeps. And
  * whether anybody can pay at all: while the provider is away, whoever is called can only let their hold end.
  */
+
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { chargesWaiting } from '../payments/call-budget.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import type { Gates } from '../stock/gate/gate.ts'
 import type { Store } from '../stock/scripts.ts'
 

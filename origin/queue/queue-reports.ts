@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'
-import { type Metrics, QUEUE_MAX_AGE_MS } from '../metrics.ts'
+import { type Metrics, QUEUE_MAX_AGE_MS } from '../base/metrics.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 
 /** The report in a query; null if there is none in the right form. */

@@ -5,9 +5,8 @@
  */
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
-import { tryAgain } from '../checkout/outcome.ts'
 import { Copies } from '../lib/copies.ts'
-import { headerOf, refuse } from '../lib/request.ts'
+import { headerOf, refuse, tryAgain } from '../lib/request.ts'
 import type { Sales } from '../sales/sales.ts'
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { Figures, Funnel, Minute } from '../../shared/api/live.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 
 /** The highest and the last value of each gauge. */
 export interface Gauges {

@@ -2,10 +2,10 @@
 import type { Figures, Minute } from '../../shared/api/live.ts'
 import type { Incident } from '../../shared/api/report.ts'
 import { SOLD } from '../../shared/order-status.ts'
+import { READS } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { READS } from '../operators/audit.ts'
 import type { Gauges } from './figures.ts'
 
 /** The orders of a sale by status and currency. */

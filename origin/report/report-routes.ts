@@ -1,14 +1,14 @@
 /** The operators' call for the report of a sale. */
 import { Hono } from 'hono'
-import type { Config } from '../config.ts'
+import type { Config } from '../base/config.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { AdminSales } from '../sales/admin-sales.ts'
+import type { OperatedSales } from '../sales/sales.ts'
 import { saleReport } from './sale-report.ts'
 
 interface ReportDeps {
   readonly sql: Sql
   readonly config: Pick<Config, 'EDGE_URL' | 'PUBLIC_URL'>
-  readonly sales: Pick<AdminSales, 'find' | 'nowMs'>
+  readonly sales: Pick<OperatedSales, 'find' | 'nowMs'>
 }
 
 export const reportRoutes = ({ sql, config, sales }: ReportDeps) =>

@@ -14,7 +14,7 @@ import { isSold } from '../../shared/order-status.ts'
 import { isDrawn } from '../../shared/schedule.ts'
 import { listAnnouncements } from '../feed/posts.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
 import { firstOpeningMs, type Gauges, joinedOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
 import {

@@ -3,9 +3,9 @@
  * number of rows, so that it is short enough to run during a sale. A sale in use is left alone.
  */
 import type { PendingQuery, Row } from 'postgres'
+import { ALL_SALES, audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { deleteAsks, holdLane } from '../mail/asks.ts'
-import { ALL_SALES, audit } from '../operators/audit.ts'
 import { isInUse } from '../sales/sale-queries.ts'
 
 export const RETENTION_BATCH = 500

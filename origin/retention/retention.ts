@@ -3,11 +3,11 @@
  * between them, so that no sale becomes slower.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config.ts'
+import type { Config } from '../base/config.ts'
+import type { Metrics } from '../base/metrics.ts'
 import { deleteSearches } from '../front/recent-searches.ts'
 import type { Images } from '../images/images.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { Metrics } from '../metrics.ts'
 import {
   anonymizeOrders,
   deleteAudit,

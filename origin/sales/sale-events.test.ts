@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
-import { SaleWork } from '../stock/sale-work.ts'
 import { publishPhases } from './sale-events.ts'
 import { writeSale } from './sale-queries.ts'
+import { SaleWork } from './sale-work.ts'
 import { Sales } from './sales.ts'
 
 const sql = await useLedger()

@@ -3,9 +3,9 @@
  * changes are published by the statement that makes them.
  */
 import type { Sql } from '../ledger/connection.ts'
-import type { SaleWork } from '../stock/sale-work.ts'
 import { publishPhase } from './sale-queries.ts'
 import { phaseEvents, phaseOf } from './sale-state.ts'
+import type { SaleWork } from './sale-work.ts'
 import type { Sales } from './sales.ts'
 
 /** Several workers may run this at the same time, because the ledger publishes each change once. */

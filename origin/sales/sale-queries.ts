@@ -5,10 +5,10 @@ import type { SaleConfig } from '../../shared/api/operator.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { shardsFor } from '../../shared/ticket-shards.ts'
-import { readGoods, writeGoods } from '../goods/goods-queries.ts'
+import { ADMIN_NAME, audit, changed } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { ADMIN_NAME, audit, changed } from '../operators/audit.ts'
-import type { ProductRow, SaleRow } from './sale-row.ts'
+import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
+import { readGoods, writeGoods } from './goods-queries.ts'
 import { describeSale, phaseEvents, phaseOf } from './sale-state.ts'
 import { changedBetween, versionOf } from './sale-version.ts'
 
@@ -421,4 +421,12 @@ export async function restock(
     await publishPhase(tx, saleId, true)
     return 'restocked'
   })
+}
+
+/** Locks a sale, before its products. Throws if it has ended: nothing of it changes any more. */
+export async function lockRunningSale(tx: Queryable, saleId: string): Promise<void> {
+  const [sale] = await tx<{ ended: boolean }[]>`
+    select ended_at is not null as ended from sales where sale_id = ${saleId} for no key update`
+  if (!sale) throw new ProblemError(problem('unknown-sale'))
+  if (sale.ended) throw conflict(ENDED_FOR_GOOD)
 }

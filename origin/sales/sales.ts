@@ -6,11 +6,11 @@
 import * as v from 'valibot'
 import { SaleId } from '../../shared/api/fields.ts'
 import { type Sql, tryWrite } from '../ledger/connection.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { Writes } from '../lib/writes.ts'
 import { readSales } from './sale-queries.ts'
-import type { SaleRow } from './sale-row.ts'
 
 /** The maximum age of the sales in memory while the ledger responds. */
 export const REFRESH_MS = 250
@@ -22,6 +22,19 @@ const MAX_LOOKUPS = 500
 const MAX_OLD = 100
 /** A long-ended sale is read for this long after the last request for it. */
 const OLD_FOR_MS = 60_000
+
+/** The sales as operators' routes see them: found by id, and published to processes and edge after a change. */
+export interface OperatedSales {
+  /** The ledger's time, milliseconds since the epoch. */
+  nowMs(): number
+  isLedgerUnresponsive(): boolean
+  inUse(): readonly SaleRow[]
+  /** Throws `unknown-sale`. */
+  find(saleId: string): Promise<SaleRow>
+  publish(saleId: string): Promise<unknown>
+  /** Informs the edge of a change that concerns all sales. */
+  notifyEdge(): void
+}
 
 export class Sales {
   readonly #sql: Sql

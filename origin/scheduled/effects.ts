@@ -7,8 +7,8 @@ import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { publishPost } from '../feed/posts.ts'
 import type { Queryable } from '../ledger/connection.ts'
+import type { ProductRow } from '../ledger/sale-row.ts'
 import { pauseSale, restock, setPrice, setRate, switches } from '../sales/sale-queries.ts'
-import type { ProductRow } from '../sales/sale-row.ts'
 
 /** Throws a ProblemError, and changes nothing, if the call would be refused. */
 export async function carryOut(

@@ -2,12 +2,11 @@
  * Scheduled actions and their runs in the ledger. A run's row is written in the transaction of its effect, so the
  * effect happens once.
  */
-import type { ScheduledRun, Suspension } from '../../shared/api/operator.ts'
-import { closeAbout, note } from '../findings/finding-queries.ts'
+import type { ScheduledRun } from '../../shared/api/operator.ts'
+import { closeAbout } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { scheduledActions, scheduledRuns } from '../ledger/schema/sales.ts'
-import { audit } from '../operators/audit.ts'
 
 export type ScheduledRow = Readonly<typeof scheduledActions.$inferSelect>
 type RunRow = Readonly<Omit<typeof scheduledRuns.$inferSelect, 'action_id'>>
@@ -81,27 +80,6 @@ export async function cancelAction(tx: Queryable, { action_id }: ScheduledRow): 
     update scheduled_actions set cancelled_at = clock_timestamp(), next_at = null, suspended = null
     where action_id = ${action_id}`
   await closeAbout(tx, 'scheduled_suspended', [action_id], 'cancelled')
-}
-
-/** Suspends all actions of an operator who may no longer schedule them, each with a finding. Returns their number. */
-export async function suspendActionsOf(
-  tx: Queryable,
-  operator: string,
-  { by, reason }: Pick<Suspension, 'by' | 'reason'>,
-): Promise<number> {
-  const rows = await tx<ScheduledRow[]>`
-    update scheduled_actions
-    set next_at = null, suspended = jsonb_build_object('by', ${by}::text, 'reason', ${reason}::text,
-      'at', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-      'due_at', to_char(next_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-    where operator = ${operator} and next_at is not null returning *`
-  for (const { action_id, sale_id: sale, effect, cron, suspended } of rows) {
-    const about = { action_id, ...effect, cron, operator, ...suspended }
-    await audit(tx, [{ actor: by, action: 'action suspended', sale, after: about }])
-    const product = 'product_id' in effect ? effect.product_id : ''
-    await note(tx, { sale, product, kind: 'scheduled_suspended', subject: action_id, units: 0, detail: about })
-  }
-  return rows.length
 }
 
 /** Schedules a suspended action for this time, in the name of the operator who resumes it. */

@@ -2,7 +2,8 @@
  * A cart whose seats are left to the system: what it asks for, and the seats that it gets from those that are free.
  * Pure.
  */
-import type { Cart, CartPart } from '../stock/cart.ts'
+import type { Cart, CartPart } from '../ledger/cart.ts'
+import type { Quote, Reservation } from '../ledger/record.ts'
 import type { Chart } from './chart.ts'
 import { choose, type Wish } from './choice.ts'
 import type { Free } from './free.ts'
@@ -17,6 +18,16 @@ export const isPart = (want: Want): want is CartPart => !isWish(want)
 export interface CartChoice {
   readonly chart: Chart
   readonly wants: readonly Want[]
+}
+
+/** A reservation with what its checkout asks for beside it, which is never stored. */
+export interface CheckoutReservation extends Reservation {
+  /** What it asks for of a hall; without a cart, seats are still to be chosen. */
+  readonly choice?: CartChoice
+  /** Computes its charge, once its seats are chosen. */
+  readonly quote?: Quote
+  /** The networks of the buyer, each with the units that it may hold unpaid, in the format of EDGE_NETWORKS_HEADER. */
+  readonly networks?: string
 }
 
 /** The cart with its seats, which are free no longer; empty if no seats fit one of its wishes. */

@@ -1,7 +1,7 @@
 /** The chart as pages download it: complete, in the order of the sale's sections, and no larger than it must be. */
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { ProductRow } from '../sales/sale-row.ts'
+import type { ProductRow } from '../ledger/sale-row.ts'
 import { chartDocument } from './chart-document.ts'
 import type { ChartRow } from './seat-queries.ts'
 

@@ -3,7 +3,7 @@
  * Twenty thousand seats are a few megabytes, so that numbers have no more digits than a screen can show. Pure.
  */
 import type { ChartDocument, ChartSeat } from '../../shared/api/hall.ts'
-import type { ProductRow } from '../sales/sale-row.ts'
+import type { ProductRow } from '../ledger/sale-row.ts'
 import type { Seat } from './chart.ts'
 import type { ChartRow } from './seat-queries.ts'
 

@@ -1,8 +1,8 @@
 /** The halls of sales in memory, each read once for each version of its chart. */
 import type { Sql } from '../ledger/connection.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { Versions } from '../lib/versions.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { Chart } from './chart.ts'
 import { type ChartRow, readChart } from './seat-queries.ts'
 

@@ -4,7 +4,7 @@
  */
 import { type HallAvailability, SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { seatsOf, sectionsIn } from './chart-document.ts'
 import type { Halls } from './halls.ts'
 import { readSeatStates } from './seat-queries.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
+import type { Cart } from '../ledger/cart.ts'
 import { bitsOf } from '../seats/bits.ts'
-import type { Cart } from './cart.ts'
 import { compareCounts, compareReadings, lasting, seatsApart } from './comparison.ts'
 import type { GateReading } from './gate/gate-reading.ts'
 import type { LedgerReading } from './reconciliation-queries.ts'

@@ -3,9 +3,10 @@
  * moment; an exact comparison knows each of them and allows for it, so that what remains is a wrong counter or a
  * wrong seat. Pure.
  */
+
+import { type CartPart, cartOf, partsOf, type Units } from '../ledger/cart.ts'
 import { available } from '../sales/sale-state.ts'
 import { bitsOf, differingSeats } from '../seats/bits.ts'
-import { type CartPart, cartOf, partsOf, type Units } from './cart.ts'
 import type { GateReading } from './gate/gate-reading.ts'
 import type { Stock } from './gate/verdicts.ts'
 import type { LedgerReading, OrderUnits, ProductCounters } from './reconciliation-queries.ts'

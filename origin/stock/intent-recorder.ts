@@ -4,15 +4,15 @@
  * for a person.
  */
 import type { Logger } from 'pino'
+import type { Metrics } from '../base/metrics.ts'
 import { note } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { record } from '../ledger/record.ts'
-import type { Metrics } from '../metrics.ts'
+import type { SaleWork } from '../sales/sale-work.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Gate, Gates } from './gate/gate.ts'
 import { refused } from './gate/hold-ends.ts'
 import { type Intent, withoutContact } from './intents.ts'
-import type { SaleWork } from './sale-work.ts'
 
 interface IntentDeps {
   readonly sql: Sql

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
-import { cartIn, unitsText } from './cart.ts'
+import { cartIn, unitsText } from '../ledger/cart.ts'
 import { storedDetails, withoutContact } from './intents.ts'
 
 test('a cart travels through Redis as one text', () => {

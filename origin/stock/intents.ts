@@ -14,9 +14,9 @@
  * a process that cannot reach the ledger still knows that the order exists.
  */
 import type { Cluster, Redis } from 'ioredis'
+import { cartIn } from '../ledger/cart.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { cartIn } from './cart.ts'
 import type { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
 

@@ -5,13 +5,12 @@
  */
 import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
+import type { Metrics } from '../base/metrics.ts'
 import { close, note } from '../findings/finding-queries.ts'
-import type { Sql } from '../ledger/connection.ts'
+import { audit } from '../ledger/audit.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
-import type { Metrics } from '../metrics.ts'
-import { audit } from '../operators/audit.ts'
-import type { PaymentJobs } from '../payments/payment-jobs.ts'
-import type { Refund } from '../payments/payment-queries.ts'
+import type { Refund } from '../ledger/payment-statements.ts'
 import { forSale } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import {
@@ -37,7 +36,7 @@ const ATTEMPTS = 5
 export interface RecountDeps {
   readonly sql: Sql
   readonly sales: Pick<Sales, 'get'>
-  readonly refunds: Pick<PaymentJobs, 'addRefunds'>
+  readonly refunds: { addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<unknown> }
   readonly metrics: Pick<Metrics, 'oversold' | 'findings' | 'orders'>
   readonly log: Logger
 }

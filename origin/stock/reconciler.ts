@@ -5,24 +5,25 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Metrics } from '../base/metrics.ts'
 import { close, note } from '../findings/finding-queries.ts'
+import { audit } from '../ledger/audit.ts'
+import { cartOf, isPromoCode } from '../ledger/cart.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { findOrders } from '../ledger/order-statements.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
 import type { RedisWatch } from '../lib/redis-watch.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Metrics } from '../metrics.ts'
-import { audit } from '../operators/audit.ts'
-import { holdEnd } from '../orders/orders.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
-import type { SaleRow } from '../sales/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
+import type { SaleWork } from '../sales/sale-work.ts'
 import type { Sales } from '../sales/sales.ts'
 import { blockedSeats, sectionsOf } from '../seats/seat-queries.ts'
-import { cartOf, isPromoCode } from './cart.ts'
 import { type Comparison, compareCounts, compareReadings, lasting, seatsApart } from './comparison.ts'
 import { EvictionGuard } from './eviction.ts'
 import type { Gate, Gates } from './gate/gate.ts'
+import { holdEnd } from './gate/hold-ends.ts'
 import type { Rebuild } from './gate/rebuild.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Decision, type Recount, type RecountDeps, recount, recountCodes } from './oversell.ts'
@@ -36,7 +37,6 @@ import {
   readBeside,
   readCounters,
 } from './reconciliation-queries.ts'
-import type { SaleWork } from './sale-work.ts'
 
 /** How often a round also counts the orders, which reads all of them. */
 const RECOUNT_EVERY_MS = 30_000

@@ -6,8 +6,8 @@ import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import type { HistoryEntry, OrderTimeline } from '../../shared/api/operator.ts'
 import type { LedgerStatus } from '../../shared/order-status.ts'
+import { ALL_SALES, audit, READS } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { ALL_SALES, audit, READS } from '../operators/audit.ts'
 
 /** The limit is far above the usual: an order has about ten events, each with a delivery to a few endpoints. */
 const MOST_ENTRIES = 1_000

@@ -7,14 +7,14 @@ import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { parse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
 import type { RecentSearches } from '../front/recent-searches.ts'
+import { ALL_SALES, ReadAudit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders } from '../ledger/order-statements.ts'
 import { jsonBody, query, refuse } from '../lib/request.ts'
-import { ALL_SALES, ReadAudit } from '../operators/audit.ts'
 import { operatorOf, requireRole } from '../operators/operator-auth.ts'
-import { requireOrder } from '../orders/order-routes.ts'
+import { requireOrder } from '../orders/orders.ts'
 import { forgetVisitor } from '../retention/retention-queries.ts'
-import type { AdminSales } from '../sales/admin-sales.ts'
+import type { OperatedSales } from '../sales/sales.ts'
 import { foundOrder, orderHistory } from './history.ts'
 import { findOrderIds, kindOfSearch } from './order-search.ts'
 import { insertNote, readAbout } from './support-queries.ts'
@@ -37,7 +37,7 @@ const Visitor = v.object({ visitor: v.pipe(v.string(), v.maxLength(200, 'at most
 
 interface SupportDeps {
   readonly sql: Sql
-  readonly sales: Pick<AdminSales, 'nowMs'>
+  readonly sales: Pick<OperatedSales, 'nowMs'>
   readonly searches: Pick<RecentSearches, 'remove'>
 }
 

@@ -3,12 +3,12 @@
  * taken for an endpoint wait here for one of its connections.
  */
 import type { Logger } from 'pino'
-import type { Load } from '../checkout/load-shedder.ts'
+import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
 import { type Ended, type Job, type Outcome, QUEUES } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Load } from './pace.ts'
 import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf } from './pace.ts'
 import type { Endpoint, SecretSealer } from './sealing.ts'
 import { ANSWER_TIMEOUT_MS, CONNECTIONS, type Sender } from './sender.ts'

@@ -1,5 +1,4 @@
 /** Decides how a failing endpoint is treated, and how much capacity is left to buyers. Pure. */
-import type { Load } from '../checkout/load-shedder.ts'
 import { jittered } from '../jobs/queues.ts'
 
 /**
@@ -61,3 +60,6 @@ export function shareOf(load: Load, elapsedMs: number, endpoints: number, max: n
   if (load === 'light') return max
   return Math.min(max, Math.max(1, Math.ceil((BESIDE_BUYERS_PER_SECOND[load] * elapsedMs) / 1000 / endpoints)))
 }
+
+/** The part of this process's time that buyers need: little, much, or all of it. */
+export type Load = 'light' | 'busy' | 'full'

@@ -10,7 +10,7 @@ import { Redis } from 'ioredis'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOOPBACK } from '../../dev/processes.ts'
-import { startSandbox } from '../../origin/payments/providers/sandbox.ts'
+import { startSandbox } from '../../origin/providers/sandbox.ts'
 import { ADMIN_TOKEN, endLeases, useOwnOrigin } from '../lib/origin-process.ts'
 import { untilLocked, useDatabase, useRedis } from '../lib/servers.ts'
 

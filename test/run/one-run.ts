@@ -10,7 +10,7 @@ import { LOOPBACK } from '../../dev/processes.ts'
 import { ensureVarnish } from '../../dev/servers/cdn.ts'
 import { ensureChromium } from '../../dev/servers/chromium.ts'
 import { ensureRedis } from '../../dev/servers/redis.ts'
-import { buildConsole } from '../../origin/console/build.ts'
+import { buildConsole } from '../../origin/operators/console-build.ts'
 // The servers of a run belong to the runner itself.
 import './leave-with-the-runner.ts'
 import { startBrowser } from './one-browser.ts'

@@ -5,7 +5,7 @@
 import { createPublicKey } from 'node:crypto'
 import { buildPushPayload } from '@block65/webcrypto-web-push'
 import type { MailKind, PushSubscription } from '../../../shared/api/mails.ts'
-import type { VapidConfig } from '../../config.ts'
+import type { VapidConfig } from '../../base/config.ts'
 import type { Sender } from '../../webhooks/sender.ts'
 import type { Headline } from '../template.ts'
 import { Undelivered } from './undelivered.ts'

@@ -3,17 +3,19 @@
  * failover for instance: then the gate is fenced, and says so. It is asked first, and the ledger decides. Its keys
  * share one hash tag and so one node: a script decides for several products, and a Cluster spreads sales.
  */
+
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
 import type { Problem } from '../../../shared/problem.ts'
-import { isBoxOffice, type Reservation } from '../../ledger/record.ts'
+import { isPromoCode, type Units, unitsText } from '../../ledger/cart.ts'
+import { isBoxOffice } from '../../ledger/record.ts'
 import { Batcher } from '../../lib/batcher.ts'
 import type { PerSale, SaleMemory } from '../../sales/sale-memory.ts'
+import type { CheckoutReservation } from '../../seats/cart-choice.ts'
 import { type CartChoice, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
 import { Free } from '../../seats/free.ts'
 import { Offers } from '../../seats/offers.ts'
 import { KeptSeats } from '../../seats/precedence.ts'
-import { isPromoCode, type Units, unitsText } from '../cart.ts'
 import { Intents, storedDetails } from '../intents.ts'
 import { Replicas } from '../replicas.ts'
 import type { Store } from '../scripts.ts'
@@ -52,10 +54,10 @@ interface Terms {
   readonly variants?: Readonly<Record<string, readonly string[]>>
 }
 
-type Adopted = Units & Pick<Reservation, 'order' | 'visitor' | 'key' | 'hash'>
+type Adopted = Units & Pick<CheckoutReservation, 'order' | 'visitor' | 'key' | 'hash'>
 
 interface Call {
-  readonly reservation: Reservation
+  readonly reservation: CheckoutReservation
   readonly terms: Terms
 }
 
@@ -84,14 +86,14 @@ export class Gate {
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait; while Redis is away, it is fenced. */
-  reserve(reservation: Reservation, terms: Terms): Promise<GateVerdict> {
+  reserve(reservation: CheckoutReservation, terms: Terms): Promise<GateVerdict> {
     return isBoxOffice(reservation.visitor)
       ? this.#reserveUnlimited(reservation, terms)
       : this.#calls.add({ reservation, terms })
   }
 
   /** For the box office, in a call of its own: the callers of a batch share their terms. */
-  async #reserveUnlimited(reservation: Reservation, { holdMs }: Terms): Promise<GateVerdict> {
+  async #reserveUnlimited(reservation: CheckoutReservation, { holdMs }: Terms): Promise<GateVerdict> {
     const [verdict] = await this.#reserve([{ reservation, terms: { holdMs, limit: UNLIMITED, demand: [] } }])
     return verdict ?? { verdict: 'fenced' }
   }
@@ -248,13 +250,13 @@ export class Gate {
   }
 
   /** The order behind a key, also while the gate is fenced; undefined if it is not known, or Redis does not answer. */
-  async findKey({ visitor, key }: Reservation): Promise<KnownKey | undefined> {
+  async findKey({ visitor, key }: CheckoutReservation): Promise<KnownKey | undefined> {
     const known = await this.#redis.hget(this.#key.keys, `${visitor} ${key}`).catch(() => null)
     return known === null ? undefined : readKnownKey(known)
   }
 
   /** Remembers that a key was answered with an order of another key. A rebuild forgets it: the ledger does not know. */
-  async rememberKey({ visitor, key, hash }: Reservation, order: string): Promise<void> {
+  async rememberKey({ visitor, key, hash }: CheckoutReservation, order: string): Promise<void> {
     await this.#redis.rememberKey(this.#key.keys, visitor, key, `${order}|${hash}`, MAX_REMEMBERED)
   }
 
@@ -281,7 +283,7 @@ export class Gate {
   }
 
   /** Gives back what was reserved, unless somebody else knows of its intent: see intents.ts. */
-  giveBack(reservation: Reservation): Promise<GivenBack> {
+  giveBack(reservation: CheckoutReservation): Promise<GivenBack> {
     return giveBack(this.#redis, this.#key, reservation)
   }
 
@@ -367,7 +369,7 @@ export class Gate {
 }
 
 /** True if the seats of the reservation are still to be chosen. */
-const isOpen = ({ choice, cart }: Reservation) => choice !== undefined && cart === undefined
+const isOpen = ({ choice, cart }: CheckoutReservation) => choice !== undefined && cart === undefined
 
 /** The fast gates of this process, one per sale. */
 export class Gates {

@@ -1,6 +1,9 @@
 /** The ends of holds in the gate. */
+
+import { isSold } from '../../../shared/order-status.ts'
+import { cartOf, type Units, unitsText } from '../../ledger/cart.ts'
+import { kindOf, type OrderRow } from '../../ledger/order-statements.ts'
 import type { Reservation } from '../../ledger/record.ts'
-import { type Units, unitsText } from '../cart.ts'
 import type { Store } from '../scripts.ts'
 import { type GateKeys, listed } from './gate-keys.ts'
 
@@ -51,4 +54,27 @@ export async function settleHolds(redis: Store, key: GateKeys, ends: readonly Ho
 export async function giveBack(redis: Store, key: GateKeys, reservation: Reservation): Promise<GivenBack> {
   const [, became] = await redis.settleHolds(listed(key), ...argsOf(reservation, 'give back'))
   return became as GivenBack
+}
+
+/** What the gate does with the hold of an order that has ended. */
+export const holdEnd = (order: OrderRow): HoldEnd => ({
+  order: order.order_id,
+  visitor: order.visitor,
+  product: order.product_id,
+  quantity: order.quantity,
+  cart: cartOf(order.cart),
+  key: order.idempotency_key,
+  how: endOf(order),
+})
+
+/**
+ * Others come before a visitor with unpaid orders; not for those that an operator or the provider ended, nor for the
+ * first one that was declined: a card's decline is no squatter's order. As in record_reservations
+ * (origin/ledger/functions/).
+ */
+function endOf({ status, reason }: OrderRow): HoldEnd['how'] {
+  if (isSold(status)) return 'sell'
+  const kind = kindOf(reason ?? '')
+  if (kind === 'declined') return 'declined'
+  return status === 'expired' || kind === 'given_back' || kind === 'not_authenticated' ? 'unpaid' : 'release'
 }

@@ -1,5 +1,5 @@
 /** The rebuild of a gate. */
-import { cartOf, unitsText } from '../cart.ts'
+import { cartOf, unitsText } from '../../ledger/cart.ts'
 import type { LiveOrder } from '../reconciliation-queries.ts'
 import type { Store } from '../scripts.ts'
 import { type GateKeys, listed } from './gate-keys.ts'

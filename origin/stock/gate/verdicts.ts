@@ -1,7 +1,9 @@
 /** What the gate says to those who want units. */
+
 import type { Problem } from '../../../shared/problem.ts'
-import type { Quoted, Reservation } from '../../ledger/record.ts'
-import { partsOf } from '../cart.ts'
+import { partsOf } from '../../ledger/cart.ts'
+import type { Quoted } from '../../ledger/record.ts'
+import type { CheckoutReservation } from '../../seats/cart-choice.ts'
 
 export interface Stock {
   readonly available: number
@@ -48,7 +50,7 @@ export function readKnownKey(value: string): KnownKey {
 export function readVerdicts(
   [letters, ...reply]: readonly (string | number)[],
   products: readonly string[],
-  calls: readonly { readonly reservation: Reservation }[],
+  calls: readonly { readonly reservation: CheckoutReservation }[],
 ): GateVerdict[] {
   const stocks = new Map(
     products.map((product, i) => [product, { available: Number(reply[2 * i]), held: Number(reply[2 * i + 1]) }]),

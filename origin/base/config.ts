@@ -1,0 +1,419 @@
+/**
+ * The origin's settings: name, form, default and description of each. In production no secret has a default, and
+ * neither has what decides about money.
+ */
+import { createECDH, createHmac } from 'node:crypto'
+import * as v from 'valibot'
+import { ROLES } from '../../shared/api/roles.ts'
+import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../shared/keys.ts'
+import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
+import { isRedisUrl } from '../lib/redis.ts'
+import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from '../providers/provider.ts'
+
+/** Shorter secrets can be guessed, or are no HS256 key. */
+const MIN_SECRET_LENGTH = 32
+/** What may follow "Bearer" (RFC 6750). With a line break from a file, for example, no header could match. */
+export const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
+export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels in a header'
+
+const number = (form: RegExp, message: string) => v.pipe(v.string(), v.regex(form, message), v.transform(Number))
+const port = v.pipe(number(/^\d{1,5}$/, 'a port number is required'), v.maxValue(65_535, 'a port number is required'))
+const milliseconds = number(/^\d{2,7}$/, 'milliseconds are required, 10 or more')
+const callsPerSecond = v.pipe(
+  number(/^\d{1,5}$/, 'calls a second are required'),
+  v.minValue(1, '1 or more is required'),
+)
+const days = v.pipe(number(/^\d{1,5}$/, 'days are required'), v.minValue(1, '1 or more is required'))
+const url = (protocol: RegExp, what: string) =>
+  v.pipe(
+    v.string(),
+    v.check((text) => URL.canParse(text) && protocol.test(text), `${what} is required`),
+  )
+const httpUrl = url(/^https?:/, 'an http(s) URL')
+/** An http(s) URL to which a path is appended. */
+const httpBase = v.pipe(
+  httpUrl,
+  v.transform((text) => text.replace(/\/+$/, '')),
+)
+const oneOf = <const T extends string>(...values: T[]) =>
+  v.picklist(values, `${values.slice(0, -1).join(', ')} or ${values.at(-1)} is required`)
+const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
+
+const Settings = v.object({
+  NODE_ENV: optional(
+    v.string(),
+    '`development` has public secrets and a sandbox for payments; anything else is production',
+  ),
+  PORT: setting(port, '3000', 'Port of the origin'),
+  OPS_PORT: setting(port, '3001', 'Port for monitors, who need no token'),
+  HOST: setting(v.string(), '127.0.0.1', 'Address to listen on'),
+  OPS_HOST: setting(v.string(), '127.0.0.1', 'The same for monitors'),
+  ADDRESS_HEADER: optional(
+    v.pipe(v.string(), v.regex(/^[\w-]+$/, 'the name of a header is required'), v.toLowerCase()),
+    "Header in which a proxy before the origin writes the caller's address last; otherwise the connection's",
+  ),
+  ROLE: setting(
+    oneOf('api', 'worker', 'all'),
+    'all',
+    'Every role serves calls; `worker` and `all` also do the background work',
+  ),
+  DATABASE_URL: required(url(/^postgres(ql)?:/, 'a postgres:// URL'), 'Postgres, in a database of its own'),
+  REDIS_URL: required(
+    v.pipe(
+      v.string(),
+      v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
+    ),
+    'Redis: `redis://`, `rediss://`, `redis+sentinel://host:port,../name` or `redis+cluster://host:port,..`',
+  ),
+  ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set of admission tokens: those of the edge, or public halves'),
+  EDGE_URL: optional(httpUrl, 'The edge, notified there of changes'),
+  PUBLIC_URL: optional(
+    httpBase,
+    'The edge as browsers reach it, to which banks send buyers back and mails link; `EDGE_URL` unless set',
+  ),
+  SMTP_URL: optional(
+    url(/^smtps?:/, 'an smtp(s):// URL'),
+    'Server for mails to buyers, `smtp(s)://user:password@host:port`; unless set none are sent. ' +
+      '`smtp:` needs STARTTLS, unless it is local or ends with `?requireTLS=false`',
+  ),
+  MAIL_FROM: optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^([^<>@\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'an address or `Name <address>` is required'),
+    ),
+    'Sender of the mails: an address, or `Name <address>`',
+  ),
+  LOG_LEVEL: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least severe lines logged'),
+  ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
+  EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin'),
+  ALLOW_DIRECT: setting(
+    v.pipe(
+      oneOf('true', 'false'),
+      v.transform((text) => text === 'true'),
+    ),
+    'false',
+    '`true`: buyers may call the origin without the edge, past its check of their session; for development',
+  ),
+  ORDER_KEYS: optional(
+    SecretKeySetting,
+    'JWK set, symmetric: signs order tokens and invitations, and hashes their codes; keys stay as long as these',
+  ),
+  ORDER_TOKEN_SECRET: optional(
+    v.pipe(
+      v.string(),
+      v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`),
+      v.transform((text) => Buffer.from(text)),
+    ),
+    'The key of 0.2.0: signs where `ORDER_KEYS` is not set, otherwise only verifies',
+  ),
+  PROOF_OF_WORK: setting(
+    v.pipe(
+      v.string(),
+      v.regex(/^(off|auto|[1-9]\d{0,6})$/, 'off, auto or a number from 1 to 9999999 is required'),
+      v.transform((text) => (text === 'off' || text === 'auto' ? text : Number(text))),
+    ),
+    'auto',
+    'Proof of work of sales that leave it open (`access.proof_of_work`); development asks for none',
+  ),
+  CALLS_PER_VISITOR: setting(
+    v.pipe(number(/^\d{1,5}$/, 'a whole number is required'), v.minValue(1, '1 or more is required')),
+    '6',
+    'Calls of one visitor in progress, in each process; 100 in development',
+  ),
+  MAILS_PER_ADDRESS: setting(
+    v.pipe(number(/^\d{1,6}$/, 'a whole number is required'), v.minValue(1, '1 or more is required')),
+    '10',
+    'Mails an hour to an address with which whoever left it has paid no order; 100000 in development',
+  ),
+  PAYMENT_PROVIDER: setting(
+    oneOf('sandbox', 'stripe'),
+    'sandbox',
+    'Takes the money; `sandbox` takes none. Production has no default',
+  ),
+  PAYMENTS_PER_SECOND: optional(
+    callsPerSecond,
+    'Calls that the provider takes a second, for all workers together. ' +
+      'Stripe: ask for more before a large sale; 100, or 25 with a test key, unless set. ' +
+      'Sandbox: no limit unless set',
+  ),
+  PAYMENT_ACTION_SECONDS: setting(
+    v.pipe(number(/^\d{1,4}$/, 'seconds are required'), v.minValue(1, '1 or more is required')),
+    '300',
+    'How long a payment may wait for its buyer at their bank; the hold waits with it, ' +
+      'at most so long after its end, for one order of a visitor who has let none fail',
+  ),
+  WEBHOOK_KEYS: required(SecretKeySetting, 'JWK set that encrypts webhook secrets, symmetric'),
+  WEBHOOKS_ALLOW_PRIVATE: setting(
+    v.pipe(
+      oneOf('true', 'false'),
+      v.transform((text) => text === 'true'),
+    ),
+    'false',
+    '`true`: webhooks, and pictures fetched from elsewhere, may reach private networks and this machine; ' +
+      'development allows it',
+  ),
+  IMAGES_DIR: setting(
+    v.string(),
+    'images',
+    'Folder of uploaded pictures, the same for all origins; unless they are in S3',
+  ),
+  RETENTION_ORDERS_DAYS: setting(days, '400', "Days from a sale's end until its orders are made anonymous"),
+  RETENTION_EVENTS_DAYS: setting(
+    days,
+    '400',
+    "Days until events and runs of scheduled actions are deleted; from a sale's end also its minutes and posts",
+  ),
+  RETENTION_PICTURES_DAYS: setting(days, '30', 'Days until pictures are deleted that no sale and no post names'),
+  RETENTION_FINDINGS_DAYS: setting(days, '400', 'Days until closed findings are deleted'),
+  RETENTION_DELIVERIES_DAYS: setting(days, '30', 'Days until ended webhooks are deleted'),
+  RETENTION_AUDIT_DAYS: setting(days, '3650', 'Days until audit entries are deleted'),
+  ALLOW_TEST_PAYMENTS: setting(
+    oneOf('true', 'false'),
+    'false',
+    'Allows the sandbox and test keys of Stripe in production, for a rehearsal',
+  ),
+})
+
+const Stripe = v.object({
+  STRIPE_SECRET_KEY: required(v.string(), 'Secret key of the Stripe account'),
+  STRIPE_WEBHOOK_SECRET: required(v.string(), 'Signing secret of its webhook endpoint'),
+  STRIPE_API_URL: optional(httpUrl, 'Replaces the API of Stripe'),
+})
+
+const Vapid = v.object({
+  VAPID_PUBLIC_KEY: required(
+    v.pipe(v.string(), v.regex(/^B[\w-]{86}$/, '65 bytes of an uncompressed P-256 point in base64url are required')),
+    'Key that browsers subscribe with to messages by push (RFC 8292); none are sent unless set',
+  ),
+  VAPID_PRIVATE_KEY: required(
+    v.pipe(v.string(), v.regex(/^[\w-]{43}$/, '32 bytes in base64url are required')),
+    'Its private half, which signs what is sent',
+  ),
+  VAPID_SUBJECT: required(
+    v.pipe(v.string(), v.regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, 'mailto: or an https URL is required')),
+    'Where the operators of push services reach the shop, `mailto:` or an https URL',
+  ),
+  PUSH_SERVICES: setting(
+    v.pipe(
+      v.string(),
+      v.regex(/^(\*|(\*\.)?[\w.-]+)( (\*\.)?[\w.-]+)*$/, 'hosts with a space between them are required, or *'),
+      v.transform((text) => text.split(' ')),
+    ),
+    'fcm.googleapis.com *.push.apple.com *.push.services.mozilla.com *.notify.windows.com',
+    'Hosts of the push services of browsers; a subscription at another one is refused. ' +
+      '`*.` stands for any name below; `*`, as in development, for any host',
+  ),
+})
+export type VapidConfig = v.InferOutput<typeof Vapid>
+
+const S3 = v.object({
+  IMAGES_S3_ENDPOINT: required(httpBase, 'S3-compatible storage of uploaded pictures, such as R2; a folder unless set'),
+  IMAGES_S3_BUCKET: required(v.string(), 'Bucket there'),
+  IMAGES_S3_ACCESS_KEY_ID: required(v.string(), 'Key there'),
+  IMAGES_S3_SECRET_ACCESS_KEY: required(v.string(), 'Secret of the key'),
+  IMAGES_S3_REGION: setting(v.string(), 'auto', 'Region there; R2 has `auto`'),
+})
+
+const Sandbox = v.object({
+  WEBHOOK_SECRET: setting(
+    v.string(),
+    'development-webhook-secret-0000000',
+    "Signs the sandbox's webhooks; beside Stripe made from the key of orders unless set",
+  ),
+  SANDBOX_URL: optional(httpUrl, 'A running sandbox; otherwise the origin starts one'),
+  SANDBOX_TIMEOUT_MS: setting(
+    v.pipe(milliseconds, v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`)),
+    '2000',
+    'How long the sandbox may take to answer',
+  ),
+  SANDBOX_SLOW_MS: setting(milliseconds, `${SANDBOX_DELAYS.slowMs}`, 'How long `pm_slow` takes'),
+  SANDBOX_CALLS_PER_SECOND: optional(
+    callsPerSecond,
+    'The sandbox turns away what exceeds so many calls a second; for a rehearsal of `PAYMENTS_PER_SECOND`',
+  ),
+  SANDBOX_LATE_MS: setting(milliseconds, `${SANDBOX_DELAYS.lateMs}`, 'How late the webhook of a late charge comes'),
+})
+
+const nonEmpty = v.pipe(v.string(), v.nonEmpty('a text is required'))
+const Roles = v.record(v.string(), v.picklist(ROLES))
+const Oidc = v.object({
+  OIDC_ISSUER: required(httpUrl, 'OpenID Connect issuer for operators; none unless set'),
+  OIDC_CLIENT_ID: required(nonEmpty, 'Client id there'),
+  OIDC_CLIENT_SECRET: required(nonEmpty, 'Client secret there'),
+  CONSOLE_URL: required(httpUrl, "The origin as operators' browsers reach it"),
+  OIDC_ROLE_CLAIM: setting(nonEmpty, 'roles', 'Claim of the ID token that gives the role'),
+  OIDC_ROLES: setting(
+    v.pipe(
+      v.string(),
+      v.check((text) => v.is(Roles, jsonOf(text)), 'a JSON object of values and viewer, operator or owner is required'),
+      v.transform((text) => jsonOf(text) as v.InferOutput<typeof Roles>),
+    ),
+    '{"viewer":"viewer","operator":"operator","owner":"owner"}',
+    'Which of its values gives which role; the highest counts, and without one nobody enters',
+  ),
+})
+export type OidcConfig = v.InferOutput<typeof Oidc>
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Every setting of the origin, for docs/settings.md. */
+export const SETTINGS = settingDocs(Settings, Vapid, S3, Stripe, Sandbox, Oidc)
+
+/** `perSecond`: the calls that the provider takes a second; null: any number. */
+type PaymentConfig = { readonly perSecond: number | null } & (
+  | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
+  | ({ readonly provider: 'sandbox' } & v.InferOutput<typeof Sandbox>)
+)
+/** The rate limits of a Stripe account by default (docs.stripe.com/rate-limits). */
+const STRIPE_PER_SECOND = { live: 100, test: 25 } as const
+
+export interface Config extends v.InferOutput<typeof Settings> {
+  readonly payment: PaymentConfig
+  /** Absent unless OpenID Connect is configured. */
+  readonly oidc?: OidcConfig
+  /** Absent unless push messages are configured. */
+  readonly vapid?: VapidConfig
+  /** Absent unless a store for pictures is configured. */
+  readonly s3?: v.InferOutput<typeof S3>
+  /** The sandbox, which takes the payments of test sales in every case. */
+  readonly sandbox: v.InferOutput<typeof Sandbox>
+  readonly warnings: readonly string[]
+}
+
+const DEVELOPMENT_KEYS = JSON.stringify({ keys: [{ kty: 'oct', kid: 'development', k: 'A'.repeat(43) }] })
+/** What development has besides the defaults. A whole crowd comes from one machine there. */
+const DEVELOPMENT = {
+  PROOF_OF_WORK: 'off',
+  CALLS_PER_VISITOR: '100',
+  MAILS_PER_ADDRESS: '100000',
+  PUSH_SERVICES: '*',
+  WEBHOOKS_ALLOW_PRIVATE: 'true',
+  ORDER_KEYS: DEVELOPMENT_KEYS,
+  WEBHOOK_KEYS: DEVELOPMENT_KEYS,
+}
+
+const isTestKey = (key: string) => key.includes('_test_')
+
+/** The point of P-256 that belongs to a private key, uncompressed, in base64url; null for no key. */
+function publicKeyOf(privateKey: string): string | null {
+  const pair = createECDH('prime256v1')
+  try {
+    pair.setPrivateKey(privateKey, 'base64url')
+    return pair.getPublicKey('base64url')
+  } catch {
+    return null
+  }
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Throws ConfigError with one line per invalid setting, all at once: its name and the reason, never its value. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  // A setting that was forgotten or misspelt must not open the doors.
+  const production = set.NODE_ENV !== 'development'
+  const given = production ? set : { ...DEVELOPMENT, ...set }
+  const errors: string[] = []
+  const warnings: string[] = []
+
+  function read<T>(schema: v.GenericSchema<unknown, T>): T | undefined {
+    const parsed = v.safeParse(schema, given)
+    for (const issue of parsed.issues ?? [])
+      errors.push(`${v.getDotPath(issue)}: ${issue.received === 'undefined' ? 'not set' : issue.message}`)
+    return parsed.success ? parsed.output : undefined
+  }
+
+  function checkSecret(name: string): void {
+    const preset = SETTINGS.find((one) => one.name === name)?.default
+    const value = given[name] ?? preset
+    if (value === preset) {
+      if (production) errors.push(`${name}: must be set to a secret of your own in production`)
+      else warnings.push(`${name} is not set: the public default is used`)
+    } else if (production && value !== undefined && value.length < MIN_SECRET_LENGTH)
+      errors.push(`${name}: ${MIN_SECRET_LENGTH} characters or more are required`)
+  }
+
+  /** They would give goods away, unless it is a rehearsal. */
+  function refuseTestPayments(why: string): void {
+    if (!production) return
+    if (given.ALLOW_TEST_PAYMENTS === 'true') warnings.push(why)
+    else errors.push(`${why}; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal`)
+  }
+
+  function readSandbox() {
+    const sandbox = read(Sandbox)
+    if (!sandbox || given.PAYMENT_PROVIDER !== 'stripe') return sandbox
+    if (given.WEBHOOK_SECRET !== undefined) checkSecret('WEBHOOK_SECRET')
+    // With Stripe, test sales need no settings, but the public default of the secret is not safe. A secret is derived
+    // instead.
+    const key = settings?.ORDER_KEYS?.keys[0]?.k ?? settings?.ORDER_TOKEN_SECRET ?? ''
+    const own = createHmac('sha256', key).update('webhooks of the sandbox').digest('hex')
+    return { ...sandbox, WEBHOOK_SECRET: given.WEBHOOK_SECRET ?? own }
+  }
+
+  function readPayment(): PaymentConfig | undefined {
+    const provider = given.PAYMENT_PROVIDER ?? (production ? undefined : 'sandbox')
+    if (provider === undefined) errors.push('PAYMENT_PROVIDER: must be set in production, to stripe')
+    if (provider === 'stripe') {
+      // With it, anybody could have orders confirmed for nothing.
+      if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')
+      const stripe = read(Stripe)
+      // Banks cannot send a buyer back without a public address.
+      if (production && given.PUBLIC_URL === undefined && given.EDGE_URL === undefined)
+        errors.push('PUBLIC_URL: must be set, since banks send buyers back there')
+      if (stripe && isTestKey(stripe.STRIPE_SECRET_KEY))
+        refuseTestPayments('STRIPE_SECRET_KEY: is a test key of Stripe')
+      if (!stripe) return undefined
+      const usual = STRIPE_PER_SECOND[isTestKey(stripe.STRIPE_SECRET_KEY) ? 'test' : 'live']
+      return { provider, perSecond: settings?.PAYMENTS_PER_SECOND ?? usual, ...stripe }
+    }
+    if (provider !== 'sandbox') return undefined
+    refuseTestPayments('PAYMENT_PROVIDER: the sandbox takes no money')
+    checkSecret('WEBHOOK_SECRET')
+    return sandbox && { provider, perSecond: settings?.PAYMENTS_PER_SECOND ?? null, ...sandbox }
+  }
+
+  function readOidc(): OidcConfig | undefined {
+    if (!Object.keys(given).some((name) => name.startsWith('OIDC_'))) return undefined
+    for (const name of ['OIDC_ISSUER', 'CONSOLE_URL'])
+      if (production && given[name]?.startsWith('http:')) errors.push(`${name}: https is required in production`)
+    return read(Oidc)
+  }
+
+  function readVapid(): VapidConfig | undefined {
+    if (!Object.keys(given).some((name) => name.startsWith('VAPID_'))) return undefined
+    const vapid = read(Vapid)
+    if (vapid && publicKeyOf(vapid.VAPID_PRIVATE_KEY) !== vapid.VAPID_PUBLIC_KEY)
+      errors.push('VAPID_PRIVATE_KEY: is not that of VAPID_PUBLIC_KEY')
+    return vapid
+  }
+
+  const settings = read(Settings)
+  const oidc = readOidc()
+  const vapid = readVapid()
+  const s3 = Object.keys(given).some((name) => name.startsWith('IMAGES_S3_')) ? read(S3) : undefined
+  const sandbox = readSandbox()
+  for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN']) checkSecret(name)
+  for (const name of ['ADMISSION_KEYS', 'ORDER_KEYS', 'WEBHOOK_KEYS'] as const)
+    if (production && settings?.[name] && isDevelopmentSet(settings[name]))
+      errors.push(`${name}: must be keys of your own in production`)
+  if (given.ORDER_KEYS === undefined && given.ORDER_TOKEN_SECRET === undefined) errors.push('ORDER_KEYS: not set')
+  if (production && settings?.ALLOW_DIRECT)
+    warnings.push("ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session")
+  if (settings?.SMTP_URL !== undefined && settings.MAIL_FROM === undefined)
+    errors.push('MAIL_FROM: must be set, since SMTP_URL is')
+  const sends = settings?.SMTP_URL !== undefined || vapid !== undefined
+  if (production && sends && (settings?.PUBLIC_URL ?? settings?.EDGE_URL) === undefined)
+    errors.push('PUBLIC_URL: must be set, since mails link there')
+  const payment = readPayment()
+  if (!settings || !payment || !sandbox || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
+  return { ...settings, payment, sandbox, ...(oidc && { oidc }), ...(vapid && { vapid }), ...(s3 && { s3 }), warnings }
+}

@@ -1,0 +1,103 @@
+/**
+ * The feed: every change of an order, in order of commit, for those who poll. It is read below the oldest transaction
+ * in progress, so that a cursor never passes a change that is still to appear.
+ */
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { pageLimit, SaleId } from '../../shared/api/fields.ts'
+import { parse } from '../../shared/parse.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { EventRow } from '../ledger/schema/events.ts'
+import { type Change, changesOf, inOrder, messageOf, ordersOf } from './changes.ts'
+import { LOOKAHEAD } from './reader.ts'
+
+const MAX_CHANGES = 1_000
+/** Events read for one answer at most, where most are of other sales. */
+const MAX_READS = 10
+
+const NUMBER = String.raw`\d{1,19}`
+const CURSOR = new RegExp(`^(${NUMBER})\\.(${NUMBER})\\.(${NUMBER})$`)
+const START: Place = { xid: '0', seq: 0, index: 0 }
+
+const FeedQuery = v.object({
+  after: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform(placeIn),
+      v.check((place) => place !== null, 'no such cursor'),
+    ),
+  ),
+  limit: v.optional(pageLimit(MAX_CHANGES), '100'),
+  sale: v.optional(SaleId),
+})
+
+/** A change's place in the log: the event's, and the one within its batch. */
+interface Place {
+  readonly xid: string
+  readonly seq: number
+  readonly index: number
+}
+
+/** `{ changes, next }`, or the changes as NDJSON with `next` in the header Next-Cursor. */
+export async function feed(sql: Sql, c: Context): Promise<Response> {
+  const { after, limit, sale } = parse(FeedQuery, c.req.query())
+  const { changes, next } = await readFeed(sql, after ?? START, limit, sale)
+  if (!c.req.header('accept')?.includes('application/x-ndjson')) return c.json({ changes, next })
+  const lines = changes.map((change) => `${JSON.stringify(change)}\n`).join('')
+  return c.body(lines, 200, { 'content-type': 'application/x-ndjson; charset=utf-8', 'next-cursor': next })
+}
+
+async function readFeed(sql: Sql, after: Place, limit: number, sale: string | undefined) {
+  const changes: { cursor: string; type: string; timestamp: string; data: unknown }[] = []
+  let place = after
+  for (let reads = 0; reads < MAX_READS && changes.length < limit; reads++) {
+    const read = await readChanges(sql, place, limit - changes.length + LOOKAHEAD)
+    const taken = inOrder(read, limit - changes.length)
+    const last = read[taken.length - 1]
+    if (!last) break
+    const orders = await ordersOf(sql, taken)
+    const cursors = cursorsOf(read, taken, place)
+    taken.forEach((change, i) => {
+      if (change.order_id === null) return
+      if (sale !== undefined && orders.get(change.order_id)?.sale_id !== sale) return
+      changes.push({ cursor: cursors[i] ?? '', ...messageOf(change, orders) })
+    })
+    place = placeOf(last)
+    if (taken.length === read.length) break
+  }
+  return { changes, next: cursorOf(place) }
+}
+
+/** The changes after a place; of a batch that is read in parts, the remaining ones. */
+async function readChanges(sql: Sql, { xid, seq, index }: Place, limit: number): Promise<Change[]> {
+  const events = await sql<EventRow[]>`select * from read_events(${xid}::xid8, ${seq - 1}, ${limit + 1})`
+  return events
+    .flatMap(changesOf)
+    .filter(({ event, index: i }) => event.xid !== xid || event.seq !== seq || i > index)
+    .slice(0, limit)
+}
+
+/**
+ * The cursor of each change: the furthest place up to which everything has been sent with it. Where changes of one
+ * order were put in order, a reader who continues from one of them gets the other again, and misses none.
+ */
+function cursorsOf(read: readonly Change[], taken: readonly Change[], before: Place): string[] {
+  const sent = new Set<Change>()
+  let whole = 0
+  return taken.map((change) => {
+    sent.add(change)
+    for (let next = read[whole]; next && sent.has(next); next = read[whole]) whole++
+    const last = read[whole - 1]
+    return cursorOf(last ? placeOf(last) : before)
+  })
+}
+
+const placeOf = ({ event, index }: Change): Place => ({ xid: event.xid, seq: event.seq, index })
+
+const cursorOf = ({ xid, seq, index }: Place) => Buffer.from(`${xid}.${seq}.${index}`).toString('base64url')
+
+function placeIn(cursor: string): Place | null {
+  const [, xid, seq, index] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (xid === undefined || !Number.isSafeInteger(Number(seq)) || !Number.isSafeInteger(Number(index))) return null
+  return { xid, seq: Number(seq), index: Number(index) }
+}

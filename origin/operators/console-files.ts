@@ -1,0 +1,59 @@
+/** The console's page and assets from `dist`. They are read once and served from memory. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { html, raw } from 'hono/html'
+import { buildConsole, DIST, readManifest } from './console-build.ts'
+
+interface Asset {
+  readonly type: string
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+export interface ConsoleFiles {
+  readonly page: string
+  /** A page with a title and a sentence, for example that signing in failed. */
+  readonly message: (title: string, text: string) => string
+  /** The assets by their name below `/console/assets`. */
+  readonly assets: ReadonlyMap<string, Asset>
+}
+
+/** Throws if the console was never built, except in development, which then builds it. */
+export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
+  if (development && !readManifest()) await buildConsole()
+  const built = readManifest()
+  if (!built) throw new Error('the console is not built: run "npm run build:console" and start again')
+  const asset = (name: string, type: string) =>
+    [name, { type, body: new Uint8Array(readFileSync(join(DIST, name))) }] as const
+  const assets = new Map([asset(built.script, 'text/javascript'), asset(built.style, 'text/css')])
+  const pageOf = (title: string, body: unknown) => documentOf(title, `/console/assets/${built.style}`, body)
+  const page = pageOf(
+    'Console',
+    html`<div id="console"></div><noscript>The console needs JavaScript.</noscript>
+<script type="module" src="/console/assets/${built.script}"></script>`,
+  )
+  const message = (title: string, text: string) =>
+    pageOf(
+      title,
+      html`<main class="sign-in"><div class="card">
+<h1>${title}</h1><p>${text}</p><p><a href="/console">To the console</a></p>
+</div></main>`,
+    )
+  return { page, message, assets }
+}
+
+const documentOf = (title: string, style: string, body: unknown) =>
+  html`${raw('<!doctype html>')}
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style}">
+</head>
+<body>${body}</body>
+</html>
+`.toString()
