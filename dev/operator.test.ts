@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 import { connect } from '../origin/ledger/connection.ts'
 import { Operators } from '../origin/operators/operators.ts'
 import { useDatabase } from '../test/lib/servers.ts'
-import { writePidFile } from './leftovers.ts'
+import { writePidFile } from './lib/leftovers.ts'
 import { startPostgres } from './servers/postgres.ts'
 
 const COMMAND = fileURLToPath(new URL('./operator.ts', import.meta.url))

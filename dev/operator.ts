@@ -10,9 +10,9 @@ import { listOperators, revokeOperator, writeOperator } from '../origin/operator
 import { newKey } from '../origin/operators/operators.ts'
 import { NewOperator } from '../shared/api/operator.ts'
 import { ROLES } from '../shared/api/roles.ts'
-import { optionsOf, run, UsageError } from './command.ts'
-import { takeFolder } from './data-folder.ts'
-import { LocalError, readPidFile } from './leftovers.ts'
+import { optionsOf, run, UsageError } from './lib/command.ts'
+import { takeFolder } from './lib/data-folder.ts'
+import { LocalError, readPidFile } from './lib/leftovers.ts'
 import { checkDatabase } from './servers/external-stores.ts'
 import { runningPostgres, startPostgres } from './servers/postgres.ts'
 

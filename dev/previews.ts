@@ -3,10 +3,10 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
 import type { Asset } from '../edge/pages/assets.ts'
-import { assetsDefinition, workerOptions } from './build.ts'
 import { sampleHall } from './demo/sample-hall.ts'
 import { samplePicture } from './demo/sample-pictures.ts'
-import { serveOnLoopback } from './loopback.ts'
+import { assetsDefinition, workerOptions } from './lib/build.ts'
+import { serveOnLoopback } from './lib/loopback.ts'
 
 /** The first section is that of the samples' seats. */
 const HALL = {

@@ -7,8 +7,8 @@ import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { useDatabase } from '../test/lib/servers.ts'
-import { serveOnLoopback } from './loopback.ts'
-import { LOOPBACK, LocalError, temporaryFolder } from './processes.ts'
+import { serveOnLoopback } from './lib/loopback.ts'
+import { LOOPBACK, LocalError, temporaryFolder } from './lib/processes.ts'
 import { type SystemOptions, startSystem } from './system.ts'
 
 const ledger = useDatabase()

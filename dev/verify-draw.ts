@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { Schedule } from '../shared/api/public.ts'
 import { commitmentHolds, commitmentOf, positionOf } from '../shared/draw.ts'
 import { isDrawn, placeOf } from '../shared/schedule.ts'
-import { optionsOf, run, UsageError } from './command.ts'
+import { optionsOf, run, UsageError } from './lib/command.ts'
 
 const HELP = `Usage: npm run verify-draw -- --schedule URL --number N
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Delivery, type Fee, NO_DELIVERY } from './api/goods.ts'
+import { chargeIssue, leastOf, stepOf } from './api/stripe-amount.ts'
 import { billOf, type Discount, type PricedLine, shareWithin, spread } from './bill.ts'
-import { chargeIssue, leastOf, stepOf } from './stripe-amount.ts'
 
 describe('the tax within a total', () => {
   it.each([

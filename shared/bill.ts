@@ -8,19 +8,10 @@
  * as ten units. Every charge is a multiple of the currency's smallest payable amount, and a code leaves either
  * nothing to pay or at least the minimum payment.
  */
-import type { Delivery, Fee, PromoCode } from './api/goods.ts'
-import type { Tax, Totals } from './api/public.ts'
-import { leastOf, stepOf } from './stripe-amount.ts'
 
-/** A row of the bill in addition to the goods. Discounts are negative. */
-export interface BillLine {
-  readonly kind: 'discount' | 'fee' | 'shipping' | 'tax'
-  /** The code, or the name of the fee or tax. */
-  readonly name: string
-  readonly amount_minor: number
-  /** True if the prices include the amount, which is listed but not added. */
-  readonly included?: true
-}
+import type { BillLine, Delivery, Fee, PromoCode } from './api/goods.ts'
+import type { Tax, Totals } from './api/public.ts'
+import { leastOf, stepOf } from './api/stripe-amount.ts'
 
 export interface PricedLine {
   readonly product: string

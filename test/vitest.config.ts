@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { assetsDefinition } from '../dev/build.ts'
+import { assetsDefinition } from '../dev/lib/build.ts'
 import { PATIENCE } from './run/patience.ts'
 import { few, many, waiting } from './run/project-options.ts'
 import { testsByProject } from './run/tiers.ts'

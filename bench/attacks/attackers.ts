@@ -4,11 +4,11 @@
  */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isSold } from '../../shared/order-status.ts'
+import { isSold } from '../../shared/api/order-status.ts'
+import type { Issuer } from '../crowd/identities.ts'
+import { ProofServer, type Prover } from '../crowd/prover.ts'
 import type { Gains, LedgerOrder } from '../invariants/evidence.ts'
 import { HttpClient } from '../lib/http.ts'
-import type { Issuer } from '../rehearsal/crowd/identities.ts'
-import { ProofServer, type Prover } from '../rehearsal/crowd/prover.ts'
 import { type Attack, PLAYS, TRIES } from './attacks.ts'
 import { Bot, type Ground, Loot } from './bot.ts'
 

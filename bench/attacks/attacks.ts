@@ -3,7 +3,7 @@
  * end.
  */
 import { randomUUID } from 'node:crypto'
-import { PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
+import { PAYMENT_ATTEMPTS } from '../../shared/api/order-status.ts'
 import { type OrderAnswer, orderIn, problemType } from '../lib/responses.ts'
 import { type Bot, type Ground, patienceOf } from './bot.ts'
 

@@ -2,7 +2,7 @@
  * Checks of stock, orders and money, which compare what buyers received with the records of the ledger and the
  * provider.
  */
-import { isLive, isSold } from '../../shared/order-status.ts'
+import { isLive, isSold } from '../../shared/api/order-status.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
 import { type Charge, type End, type Evidence, type LedgerOrder, PAID_ENDS, type VisitRecord } from './evidence.ts'

@@ -1,7 +1,7 @@
 /**
  * Checks of the operator's refunds and cancellations during a rehearsal, and of the feed of changes of every order.
  */
-import { isSold } from '../../shared/order-status.ts'
+import { isSold } from '../../shared/api/order-status.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
 import type { Change, Charge, Evidence, GivenBack, LedgerOrder } from './evidence.ts'

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
-import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } from '../../dev/command.ts'
+import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } from '../../dev/lib/command.ts'
 import { againstAlternatives } from './parts/alternatives.ts'
 import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BY_SCRIPT } from '../crowd/crowd.ts'
 import { type Answer, FORM_TYPE, HttpClient, requestText } from '../lib/http.ts'
 import { cookieIn, orderIn, placeIn, shownOrderIn } from '../lib/responses.ts'
-import { BY_SCRIPT } from '../rehearsal/crowd/crowd.ts'
 import { join } from './parts/edge.ts'
 import { PRODUCT_ID, type Stage } from './stage.ts'
 

@@ -2,10 +2,11 @@
  * Load for measurements. A closed loop (each client sends its next request after a response) measures what a server
  * can do, and an open loop (a fixed rate, whatever the responses) how long visitors wait.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { paint, terminal } from '../../dev/command.ts'
+
+import { paint, terminal } from '../../dev/lib/command.ts'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { type Answer, HttpClient } from '../lib/http.ts'
+import { cpuSeconds } from './processor.ts'
 import type { Cost } from './programs.ts'
 
 export type Next = (client: HttpClient) => string | null
@@ -39,8 +40,6 @@ export interface Measured {
 /** Connections open and code is compiled during this share of the time, before anything counts. */
 const WARM_SHARE = 0.25
 const OPEN_LOOP_TICK_MS = 2
-const TICKS_PER_SECOND = 100
-
 /**
  * The rate counts the responses within the window. The latency counts every request sent within it, even if its
  * response came later, so that a stall at the end is visible.
@@ -175,41 +174,6 @@ class Meter {
 function ownCpuSeconds(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1e6
-}
-
-/** The processor seconds of processes and their children from /proc; 0 if there is none. */
-export function cpuSeconds(pids: readonly number[] = []): number {
-  if (pids.length === 0) return 0
-  const wanted = new Set(pids.map(String))
-  let ticks = 0
-  for (const pid of namesIn('/proc')) {
-    if (!/^\d+$/.test(pid)) continue
-    // The fields after the name: the parent, and the processor time of the process and of its ended children.
-    const fields = textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? []
-    if (wanted.has(pid) || wanted.has(fields[1] ?? ''))
-      ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-  }
-  return ticks / TICKS_PER_SECOND
-}
-
-/** The resident memory of a process in bytes from /proc; 0 if there is none. */
-export const residentBytes = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 export function median(values: readonly number[]): number {

@@ -1,5 +1,5 @@
 /** Measures processor time by program: the edge, the origin, the stores, and the stand-in for a payment provider. */
-import { cpuSeconds } from './load.ts'
+import { cpuSeconds } from './processor.ts'
 
 export const PROGRAMS = ['edge', 'origin', 'Postgres', 'Redis', 'provider'] as const
 export type Program = (typeof PROGRAMS)[number]

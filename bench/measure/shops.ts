@@ -3,7 +3,7 @@
  */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import type { Server } from '../../dev/processes.ts'
+import type { Server } from '../../dev/lib/processes.ts'
 import { closedLoop, type Measured } from './load.ts'
 import { checkoutsOf, PLENTY, type Stage, startRival, storesOf, tokensFor } from './stage.ts'
 

@@ -1,5 +1,5 @@
 /** Prints the tables of measurements. */
-import { paint } from '../../dev/command.ts'
+import { paint } from '../../dev/lib/command.ts'
 import { duration, n } from '../lib/figures.ts'
 import { nowMeasuring } from './load.ts'
 import { PROGRAMS } from './programs.ts'

@@ -1,13 +1,5 @@
-/**
- * Bills a sale's traffic in each way. Without a cache the Worker runs for each request. With Workers Cache, a request
- * that the cache serves is billed too, but its processor time is not. Another CDN keeps those requests from
- * Cloudflare, and bills all that pass through it in its own way. The time for which the edge lets caches store
- * responses (edge/http/cache.ts) determines how often they run the Worker.
- */
-import { sharesOf } from './isolates.ts'
 import { CDNS, type Cdn, costOf, count, SCHEDULE_CDN, sum } from './prices.ts'
 import type { Outcome } from './sale.ts'
-import { type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
 /**
  * The processor time of a Worker request in milliseconds, approximately as npm run bench measures it for a join and a
@@ -99,34 +91,3 @@ function passingThrough(
 }
 
 // -- Caches ---------------------------------------------------------------------------------------------------------
-
-/**
- * Workers Cache has an upper tier of a few data centres, which all others query before the Worker runs, once for all
- * concurrent requests. Their number is not public; this is an estimate.
- */
-const UPPER_TIERS = 10
-/** The number of spellings of Accept-Language in a large crowd, each of which is a separate variant. */
-export const PAGE_VARIANTS = 300
-
-/**
- * The number of Worker runs behind Workers Cache: at each upper tier one for each variant while a response is stored.
- */
-export function runsOf(requests: PerSecond, keptSeconds: number, variants: number): number {
-  let runs = UPPER_TIERS * variants
-  for (const perSecond of requests.values)
-    for (const share of sharesOf(UPPER_TIERS)) runs += Math.min(perSecond * share, variants / keptSeconds)
-  return Math.min(runs, requests.total)
-}
-
-/** The misses of another CDN: each data centre fetches once a second, and again for every concurrent request. */
-export function missesOf(reads: PerSecond, { dataCentres }: Scenario): number {
-  const shares = sharesOf(dataCentres)
-  let misses = 0
-  for (const perSecond of reads.values) {
-    for (const share of shares) {
-      const here = perSecond * share
-      misses += Math.min(here, 1 + (here * TRIP_MS) / 1000)
-    }
-  }
-  return misses
-}

@@ -220,3 +220,35 @@ export function sharesOf(dataCentres: number): number[] {
   const all = weights.reduce((total, weight) => total + weight, 0)
   return weights.map((weight) => weight / all)
 }
+
+/**
+ * Workers Cache has an upper tier of a few data centres, which all others query before the Worker runs, once for all
+ * concurrent requests. Their number is not public; this is an estimate.
+ */
+export const UPPER_TIERS = 10
+
+/** The number of spellings of Accept-Language in a large crowd, each of which is a separate variant. */
+export const PAGE_VARIANTS = 300
+
+/**
+ * The number of Worker runs behind Workers Cache: at each upper tier one for each variant while a response is stored.
+ */
+export function runsOf(requests: PerSecond, keptSeconds: number, variants: number): number {
+  let runs = UPPER_TIERS * variants
+  for (const perSecond of requests.values)
+    for (const share of sharesOf(UPPER_TIERS)) runs += Math.min(perSecond * share, variants / keptSeconds)
+  return Math.min(runs, requests.total)
+}
+
+/** The misses of another CDN: each data centre fetches once a second, and again for every concurrent request. */
+export function missesOf(reads: PerSecond, { dataCentres }: Scenario): number {
+  const shares = sharesOf(dataCentres)
+  let misses = 0
+  for (const perSecond of reads.values) {
+    for (const share of shares) {
+      const here = perSecond * share
+      misses += Math.min(here, 1 + (here * TRIP_MS) / 1000)
+    }
+  }
+  return misses
+}

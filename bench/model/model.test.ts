@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { billsOf, runsOf, trafficOf } from './bills.ts'
+import { billsOf, trafficOf } from './bills.ts'
+import { runsOf } from './isolates.ts'
 import { costOf, PRICES, sum } from './prices.ts'
 import { play } from './sale.ts'
 import { LIMITS, PerSecond, type Scenario } from './scenario.ts'

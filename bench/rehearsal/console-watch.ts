@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LiveReading } from '../../shared/api/live.ts'
 import { type Check, check, ifAny } from '../invariants/check.ts'
-import { admin, type Target } from './records.ts'
+import { admin } from '../lib/operator.ts'
+import type { Target } from './records.ts'
 
 const EVERY_MS = 1_000
 const LIMITED = 'Payments are the limit'

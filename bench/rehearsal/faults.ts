@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
-import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../dev/processes.ts'
+import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../dev/lib/processes.ts'
 import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
+import type { Crowd } from '../crowd/crowd.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
-import type { Crowd } from './crowd/crowd.ts'
 import { oversoldIn } from './hall-records.ts'
 
 export const FAULTS = ['redis', 'postgres', 'api', 'worker'] as const

@@ -1,6 +1,6 @@
 /** The ledger's records of a drop after its sale is over. */
 import type postgres from 'postgres'
-import { LIVE } from '../../shared/order-status.ts'
+import { LIVE } from '../../shared/api/order-status.ts'
 import type { GoodsRecords } from '../invariants/evidence.ts'
 import { CODE } from '../lib/demo-drop.ts'
 

@@ -3,7 +3,7 @@ import type postgres from 'postgres'
 import type { DemoHall } from '../../dev/demo/hall.ts'
 import { differingSeats } from '../../origin/seats/bits.ts'
 import type { Gate } from '../../origin/stock/gate/gate.ts'
-import { HELD, isLive, LIVE } from '../../shared/order-status.ts'
+import { HELD, isLive, LIVE } from '../../shared/api/order-status.ts'
 import type { HallLine, HallOrder, HallRecords } from '../invariants/evidence.ts'
 
 interface OrderRow {

@@ -1,14 +1,14 @@
 /** Parses the options of a rehearsal. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/command.ts'
-import { ADMIN_TOKEN_FILE } from '../../dev/data-folder.ts'
 import { hallOf, unitsOf } from '../../dev/demo/hall.ts'
+import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/lib/command.ts'
+import { ADMIN_TOKEN_FILE } from '../../dev/lib/data-folder.ts'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
 import { ATTACKS, type Attack } from '../attacks/attacks.ts'
-import { SHAPES } from './crowd/arrivals.ts'
-import { IDENTITIES } from './crowd/identities.ts'
-import { NOBODY } from './crowd/visitors.ts'
+import { SHAPES } from '../crowd/arrivals.ts'
+import { IDENTITIES } from '../crowd/identities.ts'
+import { NOBODY } from '../crowd/visitors.ts'
 import { FAULTS, type Fault } from './faults.ts'
 
 /** The time for which a turn may be claimed at an edge with default settings. */

@@ -2,10 +2,10 @@
  * Shows the progress of a rehearsal in one line, which a terminal updates each second. The report draws its charts
  * from the samples.
  */
-import { terminal } from '../../dev/command.ts'
+import { terminal } from '../../dev/lib/command.ts'
 import { servingExactly } from '../../shared/schedule.ts'
+import type { Crowd } from '../crowd/crowd.ts'
 import { duration, n } from '../lib/figures.ts'
-import type { Crowd } from './crowd/crowd.ts'
 
 const SAMPLE_EVERY_MS = 1_000
 /** The number of samples between two lines outside a terminal. */

@@ -1,13 +1,19 @@
 /** The system of a rehearsal, and the records of its stores and its payment provider after it is over. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import postgres from 'postgres'
-import { UsageError } from '../../dev/command.ts'
 import type { DemoHall } from '../../dev/demo/hall.ts'
+import { UsageError } from '../../dev/lib/command.ts'
 import { connectRedis } from '../../origin/lib/redis.ts'
 import { Gate } from '../../origin/stock/gate/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
-import { HELD, SOLD } from '../../shared/order-status.ts'
+import { HELD, SOLD } from '../../shared/api/order-status.ts'
+import type { Crowd } from '../crowd/crowd.ts'
+import { servedBy } from '../crowd/schedule-copy.ts'
+import { Seeker } from '../crowd/seekers.ts'
+import { Shopper } from '../crowd/shoppers.ts'
+import { PLAN } from '../crowd/visitors.ts'
 import type {
   Change,
   Charge,
@@ -24,11 +30,7 @@ import type {
 } from '../invariants/evidence.ts'
 import { openRefunds, unpublished } from '../invariants/refund-checks.ts'
 import { pricesOf, totalOf } from '../invariants/seat-checks.ts'
-import type { Crowd } from './crowd/crowd.ts'
-import { servedBy } from './crowd/schedule-copy.ts'
-import { Seeker } from './crowd/seekers.ts'
-import { Shopper } from './crowd/shoppers.ts'
-import { PLAN } from './crowd/visitors.ts'
+import { admin, codeOf } from '../lib/operator.ts'
 import { readGoods } from './goods-records.ts'
 import { readHall } from './hall-records.ts'
 
@@ -41,7 +43,6 @@ export interface Target {
 }
 
 export const PRODUCT = 'unit'
-const CALL_TIMEOUT_MS = 120_000
 const EDGE_TIMEOUT_MS = 10_000
 const POLL_EVERY_MS = 500
 /** Each page has 10,000 events of all sales, because the log of a running system may be long. */
@@ -59,8 +60,6 @@ const GRAVE_FINDINGS = [
   ...['unknown_charge', 'refund_failed', 'capture_failed'],
 ]
 
-const codeOf = (error: Error) => (error.cause as { code?: string } | undefined)?.code ?? error.message
-
 /** Fails before a sale is created to which nobody could come. */
 export async function requireEdge(edge: string): Promise<void> {
   const response = await fetch(`${edge}/healthz`, { signal: AbortSignal.timeout(EDGE_TIMEOUT_MS) }).catch(
@@ -70,31 +69,6 @@ export async function requireEdge(edge: string): Promise<void> {
   )
   await response.body?.cancel()
   if (!response.ok) throw new UsageError(`The edge at ${edge} responded ${response.status} to GET /healthz.`)
-}
-
-/** An operator's call; the body is CSV as text, or JSON. */
-export async function admin(
-  to: Pick<Target, 'originUrl' | 'adminToken'>,
-  method: string,
-  path: string,
-  body?: object | string,
-  timeoutMs = CALL_TIMEOUT_MS,
-): Promise<Response> {
-  const response = await fetch(`${to.originUrl}/admin${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${to.adminToken}`,
-      'content-type': typeof body === 'string' ? 'text/csv' : 'application/json',
-    },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(timeoutMs),
-  }).catch((error: Error) => {
-    throw new UsageError(`The origin at ${to.originUrl} does not respond (${codeOf(error)}).`)
-  })
-  if (response.ok) return response
-  const text = (await response.text()).slice(0, 300)
-  if (response.status === 401) throw new UsageError(`The origin at ${to.originUrl} refuses the admin token.`)
-  throw new UsageError(`The origin responded ${response.status} to ${method} ${path}: ${text}`)
 }
 
 /**

@@ -5,11 +5,11 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { paint, run, writableFolder } from '../../dev/command.ts'
+import { paint, run, writableFolder } from '../../dev/lib/command.ts'
+import { KINDS } from '../crowd/tally.ts'
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
 import { findCapacity } from './capacity.ts'
-import { KINDS } from './crowd/tally.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
 import { afterTurnText, attackRows, honestText, percentileTexts, reportHtml, requestsText } from './rehearsal-report.ts'

@@ -5,8 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Image } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
-import { LocalError } from '../processes.ts'
-import type { System } from '../system.ts'
+import { LocalError } from '../lib/processes.ts'
 import { AURORA_CODES, AURORA_POSTS, auroraSale } from './aurora.ts'
 import { hallOf } from './hall.ts'
 
@@ -130,7 +129,12 @@ type DemoParts = [
   make: () => Partial<SaleConfig> | Promise<Partial<SaleConfig>>,
   fill?: (sale: string) => Promise<unknown>,
 ]
-type Origin = Pick<System, 'originUrl' | 'adminToken'>
+
+/** The origin that keeps the sales, and what its operators call it with. */
+interface Origin {
+  readonly originUrl: string
+  readonly adminToken: string
+}
 
 /** Creates a demo sale unless one is live. An ended one stays unchanged, because its orders are real. */
 async function ensureDemo(origin: Origin, ...[name, make, fill]: DemoParts): Promise<Demo> {

@@ -13,8 +13,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
-import { folderFor } from '../leftovers.ts'
-import { freePort, LOOPBACK, LocalError, Server, type ServerOptions, startChild, untilReady } from '../processes.ts'
+import { folderFor } from '../lib/leftovers.ts'
+import { freePort, LOOPBACK, LocalError, Server, type ServerOptions, startChild, untilReady } from '../lib/processes.ts'
 import { ensureProgram, findOnPath } from './install.ts'
 
 interface CdnOptions {
@@ -49,7 +49,7 @@ export interface CdnRecord {
   readonly isWhole: boolean
 }
 
-const RULES = fileURLToPath(new URL('./cdn.vcl', import.meta.url))
+const RULES = fileURLToPath(new URL('../../deploy/cdn.vcl', import.meta.url))
 const COUNT_WITHIN_MS = 10_000
 /** A thread adds its counts once its connection has been idle for 50 ms. */
 const COUNTED_AFTER_MS = 250

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { connectRedis, isRedisUrl } from '../../origin/lib/redis.ts'
-import { LocalError } from '../processes.ts'
+import { LocalError } from '../lib/processes.ts'
 
 const CHECK_WITHIN_SECONDS = 10
 

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { readPidFile } from '../leftovers.ts'
-import { temporaryFolder } from '../processes.ts'
+import { readPidFile } from '../lib/leftovers.ts'
+import { temporaryFolder } from '../lib/processes.ts'
 import { installWithApt } from './install.ts'
 
 const folder = temporaryFolder('install-test')
@@ -15,7 +15,7 @@ afterAll(() => folder.remove())
  * The installer stops on Ctrl-C as `npm start` does, and at once on SIGTERM, as `npm start` does on a second Ctrl-C.
  */
 const INSTALLER = `
-  import { killEverything, stopEverything } from '${new URL('../processes.ts', import.meta.url)}'
+  import { killEverything, stopEverything } from '${new URL('../lib/processes.ts', import.meta.url)}'
   import { installWithApt } from '${new URL('./install.ts', import.meta.url)}'
   process.on('SIGINT', () => void stopEverything().then(() => process.exit()))
   process.on('SIGTERM', () => { killEverything(); process.exit() })

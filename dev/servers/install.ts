@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
-import { LocalError, temporaryFolder } from '../leftovers.ts'
-import { runToEnd } from '../processes.ts'
+import { LocalError, temporaryFolder } from '../lib/leftovers.ts'
+import { runToEnd } from '../lib/processes.ts'
 
 interface Program {
   /** The name for people: "Redis". */

@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import postgres from 'postgres'
-import { folderFor, LocalError } from '../leftovers.ts'
-import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from '../processes.ts'
+import { folderFor, LocalError } from '../lib/leftovers.ts'
+import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from '../lib/processes.ts'
 
 interface PostgresOptions {
   /** The folder of the data; without it, a folder that is removed at the end. */

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { folderFor } from '../leftovers.ts'
-import { freePort, LOOPBACK, Server } from '../processes.ts'
+import { folderFor } from '../lib/leftovers.ts'
+import { freePort, LOOPBACK, Server } from '../lib/processes.ts'
 import { ensureProgram } from './install.ts'
 
 export interface RedisOptions {

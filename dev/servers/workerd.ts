@@ -8,8 +8,8 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { SETTINGS } from '../../edge/http/config.ts'
 import type { JwkSet } from '../../shared/keys.ts'
-import { buildWorkers } from '../build.ts'
-import { LOOPBACK, LocalError, Server } from '../processes.ts'
+import { buildWorkers } from '../lib/build.ts'
+import { LOOPBACK, LocalError, Server } from '../lib/processes.ts'
 
 interface EdgeOptions {
   readonly port: number

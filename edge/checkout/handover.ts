@@ -3,8 +3,9 @@
  * their address there. The shop gets the signed order in the query, and verifies it by the keys at
  * `/.well-known/handover-keys.json`.
  */
+
+import { isSold } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
-import { isSold } from '../../shared/order-status.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { HANDOVER, HANDOVER_TTL_SECONDS, type HandoverClaims, signToken } from '../../shared/tokens.ts'
 import { type Call, refuse, seeOther } from '../http/call.ts'

@@ -4,8 +4,9 @@
  * purchase fails, the form is shown again with the problem and the choice. The other forms show the problem, with a
  * button to send the form again if that may help.
  */
+
+import { isLive } from '../../shared/api/order-status.ts'
 import { Order } from '../../shared/api/public.ts'
-import { isLive } from '../../shared/order-status.ts'
 import { type Fields, tryParse } from '../../shared/parse.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'

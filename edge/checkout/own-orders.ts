@@ -5,8 +5,8 @@
  */
 import * as v from 'valibot'
 import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
+import { isLive, isSold } from '../../shared/api/order-status.ts'
 import { Order } from '../../shared/api/public.ts'
-import { isLive, isSold } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problemIn } from '../../shared/problem.ts'
 import { ADMISSION } from '../../shared/tokens.ts'

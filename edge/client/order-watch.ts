@@ -3,8 +3,9 @@
  * one. While the order is reserved, the page asks when the buyer returns to it and when the hold is over. On the
  * sale's other pages it shows the link to the order.
  */
+
+import { progressOf } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
-import { progressOf } from '../../shared/order-status.ts'
 import { byId, each, get, keepFocus, nowMs, type Page, retitle, show, store, stored } from './page.ts'
 
 /** Several changes arrive at once after an interruption, and only the last one is needed. */

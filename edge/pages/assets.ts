@@ -1,5 +1,5 @@
 /**
- * The pages' style sheets and scripts. dev/build.ts embeds them, and they are served under names that hash their
+ * The pages' style sheets and scripts. dev/lib/build.ts embeds them, and they are served under names that hash their
  * content, so a browser loads each once. During a deployment a page of one version may request an asset of the other.
  * The Worker then sends its own version, which suits the page, without caching.
  */

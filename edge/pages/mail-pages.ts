@@ -1,6 +1,6 @@
 /** The pages for visitors who requested a mail or want no more, and the form for such a request. */
 import type { MailKind } from '../../shared/api/mails.ts'
-import type { OrderStatus } from '../../shared/order-status.ts'
+import type { OrderStatus } from '../../shared/api/order-status.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { type Content, homeOf, type PageContext } from './view.ts'
 import type { Words } from './words/words.ts'

@@ -1,10 +1,10 @@
 /** The data of the sample pages: an invented sale with its products, posts and schedules, and an order in it. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleDraft } from '../../shared/api/internal.ts'
+import { isLive, isSold, type OrderStatus } from '../../shared/api/order-status.ts'
 import type { Order, Post, PublicProduct } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
-import { isLive, isSold, type OrderStatus } from '../../shared/order-status.ts'
 import type { Phase, Schedule } from '../../shared/schedule.ts'
 import type { Brand } from '../pages/brand.ts'
 import type { Language, Words } from '../pages/words/words.ts'

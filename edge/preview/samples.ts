@@ -4,8 +4,8 @@
 
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
+import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/api/order-status.ts'
 import type { Order, Payment } from '../../shared/api/public.ts'
-import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'

@@ -4,8 +4,8 @@
  */
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { BoxOfficeRequest } from '../../shared/api/hall-admin.ts'
+import { statusOf } from '../../shared/api/order-status.ts'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
-import { statusOf } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Sql } from '../ledger/connection.ts'

@@ -15,8 +15,8 @@ import {
   type SeatOwner,
   SectionConfig,
 } from '../../shared/api/hall-admin.ts'
+import { isSold, statusOf } from '../../shared/api/order-status.ts'
 import { SeatId, SectionId } from '../../shared/api/public.ts'
-import { isSold, statusOf } from '../../shared/order-status.ts'
 import { problem, problemIn } from '../../shared/problem.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Sql } from '../ledger/connection.ts'

@@ -3,8 +3,8 @@
  * there: a seat that stays keeps its place in the bitmap of taken seats, and one that somebody has never vanishes.
  */
 import { MAX_SEATS, type SeatImport } from '../../shared/api/hall-admin.ts'
+import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
-import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { lockRunningSale, publishPhase } from '../sales/sale-queries.ts'

@@ -4,7 +4,7 @@
  * fast gate afterwards.
  */
 import type { MoveRequest, ReleaseSeats } from '../../shared/api/hall-admin.ts'
-import { HELD, isSold, statusOf } from '../../shared/order-status.ts'
+import { HELD, isSold, statusOf } from '../../shared/api/order-status.ts'
 import { type FieldError, ProblemError, problem } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

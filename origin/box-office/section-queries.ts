@@ -5,8 +5,8 @@
  */
 
 import { type ChartConfig, MAX_SECTIONS, type SectionConfig } from '../../shared/api/hall-admin.ts'
+import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
-import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { audit, changed } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { lockRunningSale, publishPhase } from '../sales/sale-queries.ts'

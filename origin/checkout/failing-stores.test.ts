@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LOOPBACK, type Server } from '../../dev/processes.ts'
+import { LOOPBACK, type Server } from '../../dev/lib/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { CheckoutLine } from '../../shared/api/public.ts'

@@ -3,7 +3,7 @@
  * already.
  */
 
-import { isLive } from '../../shared/order-status.ts'
+import { isLive } from '../../shared/api/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import { isPromoCode } from '../ledger/cart.ts'
 import type { OrderView } from '../ledger/order-statements.ts'

@@ -2,11 +2,11 @@
  * Computes the cost of a cart from the sale as it was read. The ledger records the order at this cost, or refuses it
  * (`price_changed`). Nothing is computed if the sale adds nothing to its prices and the buyer uses no code. Pure.
  */
-import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
+import { type BillLine, MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
-import { type BillLine, billOf, totalsOf } from '../../shared/bill.ts'
+import { chargeIssue } from '../../shared/api/stripe-amount.ts'
+import { billOf, totalsOf } from '../../shared/bill.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
-import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { type Cart, isPromoCode, unitLines, usePromoCode } from '../ledger/cart.ts'
 import type { Charge, Quote } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'

@@ -2,7 +2,7 @@
  * Presents the log's events to consumers: one change for each order, sale or finding, with its order in the state of
  * that moment.
  */
-import { statusOf } from '../../shared/order-status.ts'
+import { statusOf } from '../../shared/api/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { findOrders, type OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'

@@ -3,8 +3,7 @@
  * exceed the total, whatever Redis believes, because the product rows say so.
  */
 
-import type { Address } from '../../shared/api/goods.ts'
-import type { BillLine } from '../../shared/bill.ts'
+import type { Address, BillLine } from '../../shared/api/goods.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { type Cart, partsOf, unitLines } from './cart.ts'
 import { type Queryable, sent } from './connection.ts'

@@ -5,7 +5,7 @@
 import type { TransactionSql } from 'postgres'
 import type { Address, EventTime } from '../../shared/api/goods.ts'
 import type { MailKind, PushSubscription } from '../../shared/api/mails.ts'
-import { MAILED_REASONS } from '../../shared/order-status.ts'
+import { MAILED_REASONS } from '../../shared/api/order-status.ts'
 import { readEvents } from '../events/reader.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { AskedMail, Job, OrderMail } from '../jobs/queues.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
-import { MAILED_REASONS } from '../../shared/order-status.ts'
+import { MAILED_REASONS } from '../../shared/api/order-status.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { write as writeMail } from './template.ts'
 

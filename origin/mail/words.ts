@@ -1,6 +1,6 @@
 /** All texts of the mails in each language. */
 import type { Language } from '../../shared/api/fields.ts'
-import type { MailedReason } from '../../shared/order-status.ts'
+import type { MailedReason } from '../../shared/api/order-status.ts'
 
 export interface MailWords {
   /** Each kind of mail has a subject and a text that says what happened. `{sale}` is the sale's name. */

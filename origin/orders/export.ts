@@ -3,7 +3,7 @@
  * new state.
  */
 import type { Context } from 'hono'
-import { statusOf } from '../../shared/order-status.ts'
+import { statusOf } from '../../shared/api/order-status.ts'
 import { invalidField } from '../../shared/problem.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import type { Sql } from '../ledger/connection.ts'

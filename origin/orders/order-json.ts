@@ -1,5 +1,14 @@
 /** An order as the API sends it to its buyer and to operators. */
 
+import type { BillLine } from '../../shared/api/goods.ts'
+import {
+  CANCEL_REASONS,
+  isLive,
+  isSold,
+  type OrderStatus,
+  PAYMENT_ATTEMPTS,
+  statusOf,
+} from '../../shared/api/order-status.ts'
 import {
   DECLINE_CODES,
   type DeclineCode,
@@ -9,15 +18,7 @@ import {
   type Tax,
   type Totals,
 } from '../../shared/api/public.ts'
-import { type BillLine, shareWithin, totalsOf } from '../../shared/bill.ts'
-import {
-  CANCEL_REASONS,
-  isLive,
-  isSold,
-  type OrderStatus,
-  PAYMENT_ATTEMPTS,
-  statusOf,
-} from '../../shared/order-status.ts'
+import { shareWithin, totalsOf } from '../../shared/bill.ts'
 import { shortNumber } from '../../shared/short-number.ts'
 import { isPromoCode, partsOf, unitLines } from '../ledger/cart.ts'
 import { kindOf, type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'

@@ -12,7 +12,7 @@
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
-import { PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
+import { PAYMENT_ATTEMPTS } from '../../shared/api/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { audit } from '../ledger/audit.ts'

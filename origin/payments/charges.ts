@@ -4,7 +4,7 @@
  * the only place that decides, for many charges at a time.
  */
 import type { Logger } from 'pino'
-import { isSold } from '../../shared/order-status.ts'
+import { isSold } from '../../shared/api/order-status.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'

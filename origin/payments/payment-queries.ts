@@ -3,8 +3,8 @@
  * the provider has confirmed it, and the cursor in the provider's records.
  */
 
+import { isSold } from '../../shared/api/order-status.ts'
 import type { Card } from '../../shared/api/public.ts'
-import { isSold } from '../../shared/order-status.ts'
 import { closingAbout } from '../findings/finding-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

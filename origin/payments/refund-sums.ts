@@ -2,7 +2,7 @@
  * What the refunds of a charge add up to, and what the provider says of them. A row without an amount gives back
  * whatever is left of its charge; an order's `refunded_minor` is always the sum of its made refunds. Pure.
  */
-import { isSold } from '../../shared/order-status.ts'
+import { isSold } from '../../shared/api/order-status.ts'
 import { type Move, type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
 import type { refunds } from '../ledger/schema/payments.ts'
 import { linesLeft } from '../orders/order-lines.ts'

@@ -3,9 +3,9 @@
  * provider, and the order shows it once the provider has confirmed.
  */
 import type { RefundRequest } from '../../shared/api/operator.ts'
-import { isSold } from '../../shared/order-status.ts'
+import { isSold } from '../../shared/api/order-status.ts'
+import { amountIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import { amountIssue } from '../../shared/stripe-amount.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'

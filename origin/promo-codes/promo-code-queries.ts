@@ -3,7 +3,7 @@
  * other columns say what the code takes off.
  */
 import type { PromoCode } from '../../shared/api/goods.ts'
-import { LIVE } from '../../shared/order-status.ts'
+import { LIVE } from '../../shared/api/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

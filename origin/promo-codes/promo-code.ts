@@ -1,8 +1,8 @@
 /** Decides which promo codes an order may use, and the reason if it may not. Pure. */
 import type { PromoCode } from '../../shared/api/goods.ts'
+import { amountIssue, chargeIssue } from '../../shared/api/stripe-amount.ts'
 import type { Discount } from '../../shared/bill.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import { amountIssue, chargeIssue } from '../../shared/stripe-amount.ts'
 import type { ProductRow } from '../ledger/sale-row.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 

@@ -6,7 +6,7 @@
  */
 import Stripe from 'stripe'
 import type { Card, DeclineCode } from '../../shared/api/public.ts'
-import { fromStripe, toStripe } from '../../shared/stripe-amount.ts'
+import { fromStripe, toStripe } from '../../shared/api/stripe-amount.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import {
   authorizeResult,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
-import { serveOnLoopback } from '../../dev/loopback.ts'
+import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import type { SaleReport } from '../../shared/api/report.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { eventually } from '../../test/lib/eventually.ts'

@@ -1,6 +1,5 @@
 /** Calculates the report of a sale: curves, waits, and how fairly people were served. Pure. */
-import type { Minute } from '../../shared/api/live.ts'
-import type { ShownWait } from '../../shared/api/report.ts'
+import type { Minute, ShownWait } from '../../shared/api/report.ts'
 
 /** The first order of a ticket number. */
 export interface Served {

@@ -3,15 +3,9 @@
  * health. It is read at most once a second for each sale, however many operators watch. While a store does not
  * respond, its last figures are shown and the page says that the store is away.
  */
-import type {
-  Backlog,
-  Backlogs,
-  Figures,
-  HealthSummary,
-  LiveReading,
-  Minute,
-  OpenFinding,
-} from '../../shared/api/live.ts'
+
+import type { Backlogs, HealthSummary, LiveReading, OpenFinding } from '../../shared/api/live.ts'
+import type { Backlog, Figures, Minute } from '../../shared/api/report.ts'
 import { openFindings } from '../findings/finding-queries.ts'
 import { readBacklogs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'

@@ -2,8 +2,8 @@
 
 import type { Texts } from '../../shared/api/fields.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
+import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
-import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { shardsFor } from '../../shared/ticket-shards.ts'
 import { ADMIN_NAME, audit, changed } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

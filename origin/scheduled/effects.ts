@@ -3,8 +3,8 @@
  * of the action's run.
  */
 import { MAX_UNITS, type ScheduledEffect } from '../../shared/api/operator.ts'
+import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
-import { chargeIssue } from '../../shared/stripe-amount.ts'
 import { publishPost } from '../feed/posts.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { ProductRow } from '../ledger/sale-row.ts'

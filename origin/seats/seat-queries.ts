@@ -1,6 +1,6 @@
 /** The hall of a sale in the ledger: its chart, and which of its seats are taken. */
 import type { SeatState } from '../../shared/api/hall.ts'
-import { SOLD } from '../../shared/order-status.ts'
+import { SOLD } from '../../shared/api/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { Point, Seat } from './chart.ts'
 

@@ -2,7 +2,7 @@
  * What reconciliation reads and repairs: the counters of a product, the sum of its orders, and its live orders, from
  * which the fast gate is rebuilt.
  */
-import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
+import { HELD, LIVE, SOLD } from '../../shared/api/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 

@@ -3,7 +3,7 @@
  * back, its units with it; what was paid at the box office is given back there. Without its last line, an order is
  * cancelled as a whole.
  */
-import { statusOf } from '../../shared/order-status.ts'
+import { statusOf } from '../../shared/api/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { billWithout } from '../checkout/pricing.ts'
 import { audit } from '../ledger/audit.ts'

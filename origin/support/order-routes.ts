@@ -5,7 +5,7 @@
 
 import { type Context, Hono } from 'hono'
 import { CancelRequest, ReturnRequest } from '../../shared/api/operator.ts'
-import { statusOf } from '../../shared/order-status.ts'
+import { statusOf } from '../../shared/api/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import { feed } from '../events/change-feed.ts'
 import { audit, type READS } from '../ledger/audit.ts'

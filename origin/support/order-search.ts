@@ -3,7 +3,7 @@
  * and notes, ticket number, and names of products. If that finds almost nothing, one typing error in each word is
  * forgiven.
  */
-import { type LedgerStatus, ORDER_STATUSES } from '../../shared/order-status.ts'
+import { type LedgerStatus, ORDER_STATUSES } from '../../shared/api/order-status.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import { numberOf } from '../../shared/short-number.ts'
 import type { Sql } from '../ledger/connection.ts'

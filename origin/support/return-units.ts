@@ -3,7 +3,7 @@
  * here. Without its last line the order has none of its units any more.
  */
 import type { ReturnRequest } from '../../shared/api/operator.ts'
-import { isSold, statusOf } from '../../shared/order-status.ts'
+import { isSold, statusOf } from '../../shared/api/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'

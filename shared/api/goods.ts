@@ -300,3 +300,13 @@ export interface ProductGoods {
   readonly terms?: Markdown
   readonly tags?: readonly string[]
 }
+
+/** A row of the bill in addition to the goods. Discounts are negative. */
+export interface BillLine {
+  readonly kind: 'discount' | 'fee' | 'shipping' | 'tax'
+  /** The code, or the name of the fee or tax. */
+  readonly name: string
+  readonly amount_minor: number
+  /** True if the prices include the amount, which is listed but not added. */
+  readonly included?: true
+}

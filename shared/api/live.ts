@@ -1,22 +1,7 @@
 /** The types of a running sale as the origin streams it to the console, and of the minutes of a sale. */
+
 import type { Rule } from './operator.ts'
-
-export type Figures = Readonly<Record<string, number>>
-
-/** The figures of one minute. Counts add up over all processes; a gauge keeps its last value. */
-export interface Minute {
-  /** The minute's beginning in ISO 8601. */
-  readonly minute: string
-  readonly counts: Figures
-  readonly gauges: Figures
-}
-
-export interface Backlog {
-  /** The number of waiting items, counted up to a hundred thousand. */
-  readonly waiting: number
-  /** The age of the oldest in seconds; null if none waits. */
-  readonly oldest_seconds: number | null
-}
+import type { Backlog, Figures, Minute } from './report.ts'
 
 /** The backlogs of the workers. */
 export type Backlogs = Readonly<Record<'charges' | 'captures' | 'refunds' | 'webhooks' | 'mails', Backlog>>

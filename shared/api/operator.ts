@@ -1,9 +1,8 @@
 /** The schemas and types of the operators' API. */
 import * as v from 'valibot'
-import type { BillLine } from '../bill.ts'
-import { amountIssue, chargeIssue } from '../stripe-amount.ts'
 import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, instant, name, ProductId, Texts, whole } from './fields.ts'
+import type { BillLine } from './goods.ts'
 import {
   type Address,
   Brand,
@@ -15,10 +14,11 @@ import {
   NO_DELIVERY,
   productGoods,
 } from './goods.ts'
-import type { Backlog } from './live.ts'
 import { DEFAULT_MAILS, Mails } from './mails.ts'
 import { AskedContact, type Order, type OrderLine, Seller, Tax } from './public.ts'
+import type { Backlog } from './report.ts'
 import { ROLES } from './roles.ts'
+import { amountIssue, chargeIssue } from './stripe-amount.ts'
 
 /** The maximum number of units of one product, and of people inside one sale. */
 export const MAX_UNITS = 10_000_000

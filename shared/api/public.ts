@@ -1,9 +1,9 @@
 /** The schemas and types of the public API, which both halves and the browser use. */
 import * as v from 'valibot'
-import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
 import { Email, exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
 import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
 import { PushOffer } from './mails.ts'
+import { CANCEL_REASONS, ORDER_STATUSES } from './order-status.ts'
 
 // -- Announcements --------------------------------------------------------------------------------------------------
 

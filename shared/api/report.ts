@@ -1,7 +1,6 @@
 /** The report of a sale, which `GET /admin/sales/{sale}/report` returns and the console shows. */
 
 import type { Texts } from './fields.ts'
-import type { Minute } from './live.ts'
 
 export interface SaleReport {
   readonly sale: string
@@ -112,4 +111,21 @@ export interface Incident {
   /** The time at which a finding was closed. */
   readonly until: Date | null
   readonly detail: Readonly<Record<string, unknown>>
+}
+
+export type Figures = Readonly<Record<string, number>>
+
+/** The figures of one minute. Counts add up over all processes; a gauge keeps its last value. */
+export interface Minute {
+  /** The minute's beginning in ISO 8601. */
+  readonly minute: string
+  readonly counts: Figures
+  readonly gauges: Figures
+}
+
+export interface Backlog {
+  /** The number of waiting items, counted up to a hundred thousand. */
+  readonly waiting: number
+  /** The age of the oldest in seconds; null if none waits. */
+  readonly oldest_seconds: number | null
 }

@@ -1,5 +1,4 @@
 /** Marks the matching parts of a text, and selects the piece of it to show. */
-import type { Marked } from './search-index.ts'
 import { fold, wordsOf } from './words.ts'
 
 export interface Part {
@@ -51,4 +50,10 @@ export function snippetOf(text: string, marked: Marked): string {
 function wordStart(text: string, at: number): number {
   const space = text.lastIndexOf(' ', at)
   return space > at - BEFORE ? space + 1 : at
+}
+
+export interface Marked {
+  readonly terms: ReadonlySet<string>
+  /** The beginnings of longer words, of which only the typed part is marked. */
+  readonly beginnings: readonly string[]
 }

@@ -2,11 +2,12 @@
  * Searches a catalogue's entries with an inverted index (MiniSearch) of exact words, and a vocabulary that decides
  * which words a query means. Edge and browser use the same code. Pure, and built once for each version.
  */
+
 import MiniSearch, { type Query } from 'minisearch'
 import type { Language } from '../api/fields.ts'
 import type { Synonyms } from '../api/front.ts'
 import { descriptionIn, type Entry, titleIn } from './entries.ts'
-import { snippetOf } from './marks.ts'
+import { type Marked, snippetOf } from './marks.ts'
 import { isShort, type Meaning, Vocabulary } from './vocabulary.ts'
 import { mayBeJoined, meantWords, type Word, wordsOf } from './words.ts'
 
@@ -39,12 +40,6 @@ export interface Found {
   readonly hits: readonly Hit[]
   /** The terms that are marked in texts. */
   readonly marked: Marked
-}
-
-export interface Marked {
-  readonly terms: ReadonlySet<string>
-  /** The beginnings of longer words, of which only the typed part is marked. */
-  readonly beginnings: readonly string[]
 }
 
 /** A part of a query with its possible meanings. */

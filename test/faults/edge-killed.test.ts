@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort, type Server, temporaryFolder } from '../../dev/processes.ts'
+import { freePort, type Server, temporaryFolder } from '../../dev/lib/processes.ts'
 import { startEdge } from '../../dev/servers/workerd.ts'
 import { identityOf, visitorKey } from '../../edge/http/visitor-secret.ts'
 import { newKeySet } from '../../shared/keys.ts'

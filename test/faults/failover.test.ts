@@ -4,7 +4,7 @@
  */
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { LOOPBACK } from '../../dev/lib/processes.ts'
 import { useFlakyProxy } from '../lib/flaky-proxy.ts'
 import { useOwnOrigin } from '../lib/origin-process.ts'
 import { useDatabase, useRedis } from '../lib/servers.ts'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { LOOPBACK } from '../../dev/lib/processes.ts'
 
 function flakyProxy(portOfServer: () => number) {
   const ends = new Set<Socket>()

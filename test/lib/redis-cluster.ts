@@ -5,7 +5,7 @@
  */
 import { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
-import { freePort, LOOPBACK, type Server } from '../../dev/processes.ts'
+import { freePort, LOOPBACK, type Server } from '../../dev/lib/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { POLL_WITHIN_MS } from '../run/patience.ts'
 

@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
-import type { Server } from '../../dev/processes.ts'
+import type { Server } from '../../dev/lib/processes.ts'
 import { type RedisOptions, startRedis } from '../../dev/servers/redis.ts'
 import { connect, type Sql } from '../../origin/ledger/connection.ts'
 import { createDatabase, dropDatabase } from '../run/databases.ts'

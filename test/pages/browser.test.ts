@@ -4,7 +4,7 @@
  */
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe } from 'vitest'
-import { newVapidKeys } from '../../dev/data-folder.ts'
+import { newVapidKeys } from '../../dev/lib/data-folder.ts'
 import { commitmentOf } from '../../shared/draw.ts'
 import { eventually } from '../lib/eventually.ts'
 import { button, goTo, hasText, heading, isConnected, link, newTab, storyTest, toggle } from '../lib/in-browser.ts'

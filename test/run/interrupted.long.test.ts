@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
-import { readPidFile, temporaryFolder } from '../../dev/leftovers.ts'
+import { readPidFile, temporaryFolder } from '../../dev/lib/leftovers.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUN = ['run', '--config', 'test/vitest.config.ts', '--project', 'origin', 'origin/ledger/record.test.ts']

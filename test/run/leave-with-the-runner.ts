@@ -1,6 +1,6 @@
 /**
  * A signal that kills the runner, or a worker whose runner was killed, would leave its servers behind. This code
- * makes the process exit instead, and dev/processes.ts kills the servers at its exit.
+ * makes the process exit instead, and dev/lib/processes.ts kills the servers at its exit.
  */
 
 /**

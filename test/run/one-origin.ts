@@ -4,7 +4,7 @@
  * origin-process.ts.
  */
 import { join } from 'node:path'
-import { LOOPBACK, type Server, temporaryFolder } from '../../dev/processes.ts'
+import { LOOPBACK, type Server, temporaryFolder } from '../../dev/lib/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { originPorts, originServer } from '../../dev/system.ts'
 import { newKeySet } from '../../shared/keys.ts'

@@ -6,7 +6,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { LOOPBACK } from '../../dev/lib/processes.ts'
 import { ensureVarnish } from '../../dev/servers/cdn.ts'
 import { ensureChromium } from '../../dev/servers/chromium.ts'
 import { ensureRedis } from '../../dev/servers/redis.ts'

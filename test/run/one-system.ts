@@ -5,7 +5,7 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { LOOPBACK } from '../../dev/lib/processes.ts'
 import { startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { type System, startSystem } from '../../dev/system.ts'
 import { createDatabase } from './databases.ts'

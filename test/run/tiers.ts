@@ -12,9 +12,9 @@ import { dirname, join } from 'node:path'
 
 export type Project = 'system' | 'edge' | 'origin' | 'pure' | 'long'
 
-const ROOMS = ['bench', 'dev', 'edge', 'origin', 'shared', 'test']
+const ROOMS = ['bench', 'deploy', 'dev', 'edge', 'origin', 'shared', 'test']
 /** A test that imports one of these uses a server of the run, or starts one. */
-const SERVERS = /^(test\/run\/shared-part|dev\/processes|dev\/servers\/[^/]+)\.ts$|^(node:child_process|execa)$/
+const SERVERS = /^(test\/run\/shared-part|dev\/lib\/processes|dev\/servers\/[^/]+)\.ts$|^(node:child_process|execa)$/
 const WORKERS_RUNTIME = /^cloudflare:/
 /** A test that imports one of these directly runs a system of several processes. */
 const SYSTEM = /^(dev\/system|bench\/rehearsal\/testing\/rehearse)\.ts$/

@@ -9,7 +9,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { importJWK, type JWTPayload, jwtVerify } from 'jose'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { LOOPBACK } from '../../dev/lib/processes.ts'
 import type { PushSubscription } from '../../shared/api/mails.ts'
 
 /**

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import aws4 from 'aws4'
-import { serveOnLoopback } from '../../dev/loopback.ts'
+import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 
 const S3_KEY = { accessKeyId: 'the-key', secretAccessKey: 'the-secret-of-it' }
 const REGION = 'eu-central-1'

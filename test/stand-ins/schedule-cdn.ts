@@ -1,6 +1,6 @@
 /** A plain CDN that reads schedules from an origin and stores them as long as allowed, until a test makes it fail. */
 import type { IncomingMessage } from 'node:http'
-import { serveOnLoopback } from '../../dev/loopback.ts'
+import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 
 const PASSED = /^(content-type|cache-control|etag|access-control-.*)$/
 

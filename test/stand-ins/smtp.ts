@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { LOOPBACK } from '../../dev/lib/processes.ts'
 
 export interface Received {
   readonly to: readonly string[]

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOOPBACK, type Server } from '../../../dev/processes.ts'
+import { LOOPBACK, type Server } from '../../../dev/lib/processes.ts'
 import { startCdn } from '../../../dev/servers/cdn.ts'
 import { identityOf, visitorKey } from '../../../edge/http/visitor-secret.ts'
 import { importSecrets } from '../../../shared/keys.ts'

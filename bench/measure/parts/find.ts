@@ -4,9 +4,9 @@
  * of words. Then it measures the edge's whole response, one query after the other, and at a steady rate, where a
  * query may wait for earlier ones.
  */
-import { loadSecrets } from '../../../dev/data-folder.ts'
-import { serveOnLoopback } from '../../../dev/loopback.ts'
-import { freePort, temporaryFolder } from '../../../dev/processes.ts'
+import { loadSecrets } from '../../../dev/lib/data-folder.ts'
+import { serveOnLoopback } from '../../../dev/lib/loopback.ts'
+import { freePort, temporaryFolder } from '../../../dev/lib/processes.ts'
 import { startEdge } from '../../../dev/servers/workerd.ts'
 import type { ListedSale } from '../../../shared/api/front.ts'
 import { entriesOf } from '../../../shared/search/entries.ts'

@@ -6,7 +6,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join as path } from 'node:path'
 import { n } from '../../lib/figures.ts'
 import { HttpClient, requestText } from '../../lib/http.ts'
-import { cpuSeconds, residentBytes } from '../load.ts'
+import { cpuSeconds, residentBytes } from '../processor.ts'
 import { createSale, type Stage } from '../stage.ts'
 import { type Bench, printCells } from '../table.ts'
 

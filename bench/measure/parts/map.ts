@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { sampleHall } from '../../../dev/demo/sample-hall.ts'
-import { serveOnLoopback } from '../../../dev/loopback.ts'
+import { serveOnLoopback } from '../../../dev/lib/loopback.ts'
 import { builtPages, SHOW_MAP } from '../../../dev/previews.ts'
 import { launchChromium } from '../../../dev/servers/chromium.ts'
 import { n } from '../../lib/figures.ts'

@@ -5,8 +5,8 @@
  */
 import { startDemoShop } from '../../../dev/servers/demo-shop.ts'
 import { startSystem } from '../../../dev/system.ts'
+import { SESSION } from '../../crowd/identities.ts'
 import { requestText } from '../../lib/http.ts'
-import { SESSION } from '../../rehearsal/crowd/identities.ts'
 import { closedLoop, contest, type Next, nowMeasuring, openLoop } from '../load.ts'
 import { type Aim, row, type Table } from '../rows.ts'
 import type { Bench } from '../table.ts'

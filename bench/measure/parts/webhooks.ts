@@ -6,7 +6,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { admin } from '../../rehearsal/records.ts'
+import { admin } from '../../lib/operator.ts'
 import { contest, flat, type Measured, median, nowMeasuring, openLoop } from '../load.ts'
 import { row, type Table } from '../rows.ts'
 import { atOrigin, checkoutsOf, createSale, endSale, type Stage, startServer } from '../stage.ts'

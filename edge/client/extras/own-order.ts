@@ -2,8 +2,9 @@
  * Checks whether the order to which the page links still exists, because its own page may not have been open when it
  * ended. Few visitors have an order.
  */
+
+import { isLive, isSold } from '../../../shared/api/order-status.ts'
 import type { Order } from '../../../shared/api/public.ts'
-import { isLive, isSold } from '../../../shared/order-status.ts'
 import { byId, get } from '../page.ts'
 import type { PageState, Tools } from './page-state.ts'
 

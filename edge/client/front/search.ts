@@ -4,8 +4,8 @@
  */
 import { fill } from '../../../shared/format.ts'
 import type { Entry } from '../../../shared/search/entries.ts'
-import { partsOf } from '../../../shared/search/marks.ts'
-import { type Hit, type Marked, SearchIndex } from '../../../shared/search/search-index.ts'
+import { type Marked, partsOf } from '../../../shared/search/marks.ts'
+import { type Hit, SearchIndex } from '../../../shared/search/search-index.ts'
 import { element } from '../element.ts'
 import { get, write } from '../page.ts'
 import { RecentSearches } from './recent.ts'

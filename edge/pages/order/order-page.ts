@@ -1,4 +1,6 @@
 /** The order in each of its states, with the hold's countdown and the payment methods, or the next steps. */
+
+import { isLive, isSettled, isSold, progressOf } from '../../../shared/api/order-status.ts'
 import {
   DECLINE_CODES,
   type DeclineCode,
@@ -7,7 +9,6 @@ import {
   type Payment,
 } from '../../../shared/api/public.ts'
 import { count, fill, money, plural } from '../../../shared/format.ts'
-import { isLive, isSettled, isSold, progressOf } from '../../../shared/order-status.ts'
 import { buttonTo, type Html, heading, html, icon, postForm } from '../html.ts'
 import { orderPushSwitch } from '../mail-pages.ts'
 import { band, steps } from '../parts/band.ts'

@@ -2,8 +2,8 @@
  * The payment page with Stripe's form, for an order that is reserved or needs the buyer's confirmation at the bank.
  */
 import type { Order } from '../../../shared/api/public.ts'
+import { toStripe } from '../../../shared/api/stripe-amount.ts'
 import { fill } from '../../../shared/format.ts'
-import { toStripe } from '../../../shared/stripe-amount.ts'
 import { paymentScript } from '../assets.ts'
 import { html, postForm } from '../html.ts'
 import { band, steps } from '../parts/band.ts'

@@ -1,4 +1,4 @@
--- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a
+-- The lists of statuses are those of shared/api/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a
 -- function call instead, even of an immutable one, made a batch a tenth slower.
 
 -- advance_orders: moves all orders that are in one of the statuses p_from to p_to, updates the inventory, and writes

@@ -1,7 +1,7 @@
 /** The log of events, its readers, and the addresses of webhooks. */
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, boolean, check, index, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import type { LedgerStatus } from '../../../shared/order-status.ts'
+import type { LedgerStatus } from '../../../shared/api/order-status.ts'
 import { instant, transaction } from './columns.ts'
 import type { orders } from './orders.ts'
 

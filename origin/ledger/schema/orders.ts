@@ -1,10 +1,9 @@
 /** Orders, and what is known of their buyers. */
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import type { Address } from '../../../shared/api/goods.ts'
+import type { Address, BillLine } from '../../../shared/api/goods.ts'
+import type { LedgerStatus } from '../../../shared/api/order-status.ts'
 import type { Card, Seller, Tax } from '../../../shared/api/public.ts'
-import type { BillLine } from '../../../shared/bill.ts'
-import type { LedgerStatus } from '../../../shared/order-status.ts'
 import { instant } from './columns.ts'
 
 /** A reservation is an order in status `reserved`. A noted refusal begins as `cancelled`, with a hold of no length. */

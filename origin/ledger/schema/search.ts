@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import type { Synonyms } from '../../../shared/api/front.ts'
-import type { LedgerStatus } from '../../../shared/order-status.ts'
+import type { LedgerStatus } from '../../../shared/api/order-status.ts'
 import { instant } from './columns.ts'
 
 /** What found orders are filtered by. */

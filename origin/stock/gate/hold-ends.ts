@@ -1,6 +1,6 @@
 /** The ends of holds in the gate. */
 
-import { isSold } from '../../../shared/order-status.ts'
+import { isSold } from '../../../shared/api/order-status.ts'
 import { cartOf, type Units, unitsText } from '../../ledger/cart.ts'
 import { kindOf, type OrderRow } from '../../ledger/order-statements.ts'
 import type { Reservation } from '../../ledger/record.ts'

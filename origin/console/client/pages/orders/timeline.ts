@@ -1,6 +1,7 @@
 /** Describes each entry of an order's history in words. Pure. */
+
+import type { CANCEL_REASONS } from '../../../../../shared/api/order-status.ts'
 import { money } from '../../../../../shared/format.ts'
-import type { CANCEL_REASONS } from '../../../../../shared/order-status.ts'
 import type { Entry, Order } from './order.ts'
 
 interface Described {

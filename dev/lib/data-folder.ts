@@ -9,7 +9,7 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lock } from 'proper-lockfile'
 import * as v from 'valibot'
-import { newKeySet, SecretJwkSet } from '../shared/keys.ts'
+import { newKeySet, SecretJwkSet } from '../../shared/keys.ts'
 import { folderFor, LocalError, readPidFile, removedAtEnd, stopLeftovers, writePidFile } from './leftovers.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createMetrics } from './base/metrics.ts'
+import { createMetrics } from '../origin/base/metrics.ts'
 
 const text = readFileSync(new URL('./alerts.yml', import.meta.url), 'utf8')
 /** One text per alert; the file is simple enough to be read without a YAML parser. */

@@ -2,15 +2,15 @@
  * Builds the Workers: the client script and the style sheet as embedded assets, then each Worker as one ES module in
  * edge/dist, which wrangler deploys and raw workerd serves.
  *
- *     node dev/build.ts
+ *     node dev/lib/build.ts
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
-import { namedByContent } from '../edge/pages/assets.ts'
+import { namedByContent } from '../../edge/pages/assets.ts'
 
-const path = (relative: string) => fileURLToPath(new URL(`../edge/${relative}`, import.meta.url))
+const path = (relative: string) => fileURLToPath(new URL(`../../edge/${relative}`, import.meta.url))
 const ALTCHA = '../node_modules/altcha/dist'
 const SCRIPT = 'text/javascript'
 

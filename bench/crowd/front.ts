@@ -3,9 +3,9 @@
  * page's script, which searches an index; a third with a script whose index does not load, so that the edge completes
  * and searches; and a third without a script. While they wait, the page's script reads the sale's posts.
  */
-import type { Feed } from '../../../shared/api/public.ts'
-import { pageOf } from '../../../shared/feed.ts'
-import type { Answer } from '../../lib/http.ts'
+import type { Feed } from '../../shared/api/public.ts'
+import { pageOf } from '../../shared/feed.ts'
+import type { Answer } from '../lib/http.ts'
 import type { Crowd } from './crowd.ts'
 import type { Visitor } from './visitors.ts'
 

@@ -10,11 +10,11 @@
  * the shop front (front.ts). The steps from the checkout on are in buy.ts.
  */
 import { decodeJwt } from 'jose'
-import { identityOf } from '../../../edge/http/visitor-secret.ts'
-import type { QueueAnswer } from '../../../shared/api/public.ts'
-import { calledAtMs, placeOf, pollAfterMs, pollMaxMs, type Status } from '../../../shared/schedule.ts'
-import { type Answer, headerOf } from '../../lib/http.ts'
-import { cookieIn, ownPageIn, placeIn, problemType } from '../../lib/responses.ts'
+import { identityOf } from '../../edge/http/visitor-secret.ts'
+import type { QueueAnswer } from '../../shared/api/public.ts'
+import { calledAtMs, placeOf, pollAfterMs, pollMaxMs, type Status } from '../../shared/schedule.ts'
+import { type Answer, headerOf } from '../lib/http.ts'
+import { cookieIn, ownPageIn, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin } from './bots.ts'
 import { askOrder, authenticate, checkout, giveBack, pay, refusedForGood } from './buy.ts'
 import { BY_SCRIPT, type Crowd } from './crowd.ts'

@@ -3,11 +3,11 @@
  * Every version is stored as evidence.
  */
 import * as v from 'valibot'
-import { Schedule } from '../../../shared/api/public.ts'
-import { isDrawn, serving } from '../../../shared/schedule.ts'
-import type { Seen } from '../../invariants/evidence.ts'
-import { Histogram } from '../../lib/histogram.ts'
-import { type HttpClient, headerOf, requestText } from '../../lib/http.ts'
+import { Schedule } from '../../shared/api/public.ts'
+import { isDrawn, serving } from '../../shared/schedule.ts'
+import type { Seen } from '../invariants/evidence.ts'
+import { Histogram } from '../lib/histogram.ts'
+import { type HttpClient, headerOf, requestText } from '../lib/http.ts'
 
 const MAX_AGE_MS = 1_000
 /** A cache reports the age of a response in whole seconds. */

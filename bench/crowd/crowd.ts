@@ -8,13 +8,13 @@
  * the moment at which a request was due until it was served, including local queues and retries. So a slow server
  * cannot improve its figures by slowing down or turning away the visitors who measure it.
  */
-import type { VisitorKey } from '../../../edge/http/visitor-secret.ts'
-import { isDrawn } from '../../../shared/schedule.ts'
-import { DrawTable } from '../../invariants/draw-table.ts'
-import type { End } from '../../invariants/evidence.ts'
-import { listen } from '../../lib/event-stream.ts'
-import { type Answer, FORM_TYPE, HttpClient, headerOf, requestText } from '../../lib/http.ts'
-import { type OrderAnswer, problemType } from '../../lib/responses.ts'
+import type { VisitorKey } from '../../edge/http/visitor-secret.ts'
+import { isDrawn } from '../../shared/schedule.ts'
+import { DrawTable } from '../invariants/draw-table.ts'
+import type { End } from '../invariants/evidence.ts'
+import { listen } from '../lib/event-stream.ts'
+import { type Answer, FORM_TYPE, HttpClient, headerOf, requestText } from '../lib/http.ts'
+import { type OrderAnswer, problemType } from '../lib/responses.ts'
 import type { Identity } from './identities.ts'
 import type { Prover } from './prover.ts'
 import { ScheduleCopy } from './schedule-copy.ts'

@@ -1,6 +1,6 @@
 /** The visitors of a rehearsal: their plans, and the data stored about them. */
-import type { Order } from '../../../shared/api/public.ts'
-import type { End, Method } from '../../invariants/evidence.ts'
+import type { Order } from '../../shared/api/public.ts'
+import type { End, Method } from '../invariants/evidence.ts'
 import type { Wishes } from './wishes.ts'
 
 /**

@@ -3,10 +3,10 @@
  * visit.ts). A browser sends the page's forms, whose response is the page, and listens while a change is expected; a
  * program calls the API and polls.
  */
-import { isSold, PAYMENT_ATTEMPTS, progressOf } from '../../../shared/order-status.ts'
-import type { End } from '../../invariants/evidence.ts'
-import type { Answer } from '../../lib/http.ts'
-import { cookieIn, type OrderAnswer, orderIn, problemType, refusalIn, shownOrderIn } from '../../lib/responses.ts'
+import { isSold, PAYMENT_ATTEMPTS, progressOf } from '../../shared/api/order-status.ts'
+import type { End } from '../invariants/evidence.ts'
+import type { Answer } from '../lib/http.ts'
+import { cookieIn, type OrderAnswer, orderIn, problemType, refusalIn, shownOrderIn } from '../lib/responses.ts'
 import { rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
 import { type OrderSeen, PLAN, type Visitor } from './visitors.ts'

@@ -1,7 +1,7 @@
 /** The counts of a rehearsal while it runs: the progress of visitors, their requests, and the latency of these. */
-import { type Attempts, ENDS, type End } from '../../invariants/evidence.ts'
-import { Histogram } from '../../lib/histogram.ts'
-import type { Answer } from '../../lib/http.ts'
+import { type Attempts, ENDS, type End } from '../invariants/evidence.ts'
+import { Histogram } from '../lib/histogram.ts'
+import type { Answer } from '../lib/http.ts'
 import type { Visitor } from './visitors.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** The wishes of a visitor for more than units of one product, and their reactions when they cannot have them. */
-import type { Order } from '../../../shared/api/public.ts'
-import type { Refusal } from '../../lib/responses.ts'
+import type { Order } from '../../shared/api/public.ts'
+import type { Refusal } from '../lib/responses.ts'
 
 /** A visitor's reaction to a refusal: request something else, request the same again later, or leave. */
 export type Reaction = 'ask' | 'wait' | 'leave'

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
-import { SectionConfig } from './api/hall-admin.ts'
-import { SaleConfig } from './api/operator.ts'
-import { parse } from './parse.ts'
+import { parse } from '../parse.ts'
+import { SectionConfig } from './hall-admin.ts'
+import { SaleConfig } from './operator.ts'
 import { amountIssue, chargeIssue, fromStripe, toStripe } from './stripe-amount.ts'
 
 describe('an amount', () => {

@@ -1,6 +1,6 @@
 /** Bots try more than people do. The evidence records what they gained, which must be nothing. */
-import { type Answer, headerOf } from '../../lib/http.ts'
-import { orderIn, placeIn } from '../../lib/responses.ts'
+import { type Answer, headerOf } from '../lib/http.ts'
+import { orderIn, placeIn } from '../lib/responses.ts'
 import type { Crowd } from './crowd.ts'
 import type { Visitor } from './visitors.ts'
 

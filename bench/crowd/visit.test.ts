@@ -1,8 +1,8 @@
 /** One visitor's visit to a scripted server: what is counted, timed and stored. */
 import { expect, type TestContext, test } from 'vitest'
-import { serveOnLoopback } from '../../../dev/loopback.ts'
-import { progressOf } from '../../../shared/order-status.ts'
-import { sampleSchedule } from '../../lib/sample-schedule.ts'
+import { serveOnLoopback } from '../../dev/lib/loopback.ts'
+import { progressOf } from '../../shared/api/order-status.ts'
+import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
 import { UNKNOWN } from './identities.ts'
 import { visit } from './visit.ts'
