@@ -225,6 +225,8 @@ export class Reconciler {
   async #compare(saleId: string): Promise<Comparison[]> {
     const gate = this.#deps.gates.of(saleId)
     const counted = compareCounts(await gate.stock(), await readCounters(this.#deps.sql, saleId))
+    // A gate that is fenced is rebuilt whatever it holds.
+    if (counted.every(({ found }) => found === 'fenced')) return counted
     const hasHall = (this.#deps.sales.get(saleId)?.chart_version ?? null) !== null
     if (!hasHall && counted.every(({ found }) => found === 'ok')) return counted
     let seen = await this.#compareExactly(saleId)
