@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import wrangler from '../../wrangler.toml?raw'
 import { WORDS } from '../pages/words/words.ts'
 import { settingsOf } from '../testing/settings.ts'
-import wrangler from '../../wrangler.toml?raw'
 import { ConfigError, type Env, readConfig, SETTINGS } from './config.ts'
 
 const env = settingsOf('http://127.0.0.1:1') as unknown as Env
