@@ -111,7 +111,7 @@ export class PendingReservations {
     this.#places--
   }
 
-  /** The intent stays in the gate's stream, and counts until a worker has recorded it. */
+  /** The intent stays in the gate's hash of intents, and counts until a worker has recorded it. */
   leaveToWorkers(saleId: string, gate: Gate): void {
     this.#left.getOrAdd(saleId, () => ({ gate, orders: 0 })).orders++
   }
