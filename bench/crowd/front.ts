@@ -11,14 +11,14 @@ import type { Visitor } from './visitors.ts'
 
 const HTML = 'text/html'
 const JSON_TYPE = 'application/json'
-/** The value is the same as in edge/client/front/search.ts. */
+/** The value is the same as in edge/client/front/search-box.ts. */
 const MAX_HITS = 6
 const SOUGHT = 'rehearsal'
 /** The numbers of letters at which a visitor pauses long enough that the script sends a request. */
 const PAUSES = [3, 6]
 /** The number of reads of the feed is limited. */
 const MAX_FEED_READS = 5
-/** The value is the same as in edge/client/extras/feed.ts. */
+/** The value is the same as in edge/client/extras/posts.ts. */
 const FEED_AGAIN_MS = 10_000
 const FEED_SPREAD = 0.25
 

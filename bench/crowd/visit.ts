@@ -21,7 +21,7 @@ import { BY_SCRIPT, type Crowd } from './crowd.ts'
 import { comeByFront, readFeed } from './front.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
-/** The value is the same as in edge/client/room.ts: the longest time between two looks at the clock. */
+/** The value is the same as in edge/client/main.ts: the longest time between two looks at the clock. */
 const CLOCK_EVERY_MS = 500
 /** Browsers load the final page spread out, at most this many a second. */
 const FINALS_PER_SECOND = 1_000

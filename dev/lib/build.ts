@@ -42,7 +42,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
   const picture = readFileSync(path('pages/share.png')).toString('base64')
   const assets = {
     style: await styleSheet(),
-    script: await bundleAsset('client/room.ts', 'script', SCRIPT, {
+    script: await bundleAsset('client/main.ts', 'script', SCRIPT, {
       define: { __EXTRAS__: JSON.stringify(extras.path) },
       external: [extras.path],
     }),
@@ -57,7 +57,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     mapScript: await bundleAsset('client/map/map.ts', 'map', SCRIPT),
     turnScript: await bundleAsset('client/turn-form/turn-form.ts', 'turn', SCRIPT),
     frontScript: await bundleAsset('client/front/front.ts', 'front', SCRIPT),
-    searchScript: await bundleAsset('client/front/search.ts', 'search', SCRIPT),
+    searchScript: await bundleAsset('client/front/search-box.ts', 'search', SCRIPT),
     paymentScript: await bundleAsset('client/stripe-payment.ts', 'payment', SCRIPT),
     pushWorker,
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },

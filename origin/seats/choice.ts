@@ -32,7 +32,7 @@
  */
 import { ANY, type Chart, KIND, ORDINARY, type Point, type Pool, type Seat } from './chart.ts'
 import type { Free } from './free.ts'
-import { type Aim, aimAt, bestGroup, centreOf, Draft, focalAim, type Orphans, Runs } from './search.ts'
+import { type Aim, aimAt, bestGroup, centreOf, Draft, focalAim, type Orphans, Runs } from './neighbour-search.ts'
 
 export { Free } from './free.ts'
 

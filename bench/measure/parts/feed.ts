@@ -29,7 +29,7 @@ const POST_EVERY_MS = 2_000
 /** A round usually takes twenty seconds. */
 const LENGTH_SHARE = 12.5
 const CACHE_SECONDS = CACHE_TTL.feed.inCache
-/** The value is the same as in edge/client/extras/feed.ts. */
+/** The value is the same as in edge/client/extras/posts.ts. */
 const SPREAD = 0.25
 /** The maximum delay is the sum of the time between reads, the cache, an isolate and the origin's process (0.5 s). */
 const SEEN_WITHIN_MS = nextPollMs(0, false, 0) * (1 + SPREAD) + (CACHE_SECONDS + 1 + 0.5) * 1000

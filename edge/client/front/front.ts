@@ -4,7 +4,7 @@
  */
 import { clock as clockText, fill, shortly } from '../../../shared/format.ts'
 import { byId, clock, each, get, nowMs, showMoments, store, stored, write } from '../page.ts'
-import type * as Search from './search.ts'
+import type * as Search from './search-box.ts'
 
 const BEAT_MS = 500
 /** The content is reloaded this often while the page is visible. */

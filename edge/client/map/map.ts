@@ -5,7 +5,6 @@
 import { Camera } from './camera.ts'
 import { type Filter, fits, stillFree, toggled, unitsIn } from './choice.ts'
 import { inksOf, Painter, type Scene } from './drawing.ts'
-import { type Fed, Feed } from './feed.ts'
 import { filtersOf } from './filters.ts'
 import {
   boxOf,
@@ -23,6 +22,7 @@ import {
 import { MiniMap } from './mini-map.ts'
 import { element, Names, SeatList } from './parts.ts'
 import { fieldOf, showPicked, unitsOf } from './picked.ts'
+import { type Fed, Feed } from './seat-updates.ts'
 import { Tabs, type ViewName } from './tabs.ts'
 
 /** Closer seats are too near each other for a finger, so a press zooms in first. */

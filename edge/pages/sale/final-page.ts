@@ -3,8 +3,8 @@ import { buttonTo, type Html, heading, html } from '../html.ts'
 import { drawPanel } from '../line/draw-panel.ts'
 import { mailForm, pushSwitch } from '../mail-pages.ts'
 import type { Content, PageContext } from '../view.ts'
-import { feedSection } from './feed.ts'
 import { thumbnail } from './gallery.ts'
+import { feedSection } from './posts.ts'
 import { aboutSale } from './sold.ts'
 
 /** The page is the same for everyone, so that a cache can serve it. */

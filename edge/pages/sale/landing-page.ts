@@ -13,10 +13,10 @@ import { itemsOf, priceOf } from '../parts/offer.ts'
 import { BEFORE, DURING, during } from '../parts/phases.ts'
 import type { Content, PageContext } from '../view.ts'
 import { toCalendar } from './calendar.ts'
-import { feedSection } from './feed.ts'
 import { toSite } from './final-page.ts'
 import { gallery } from './gallery.ts'
 import { howItWorks } from './how-it-works.ts'
+import { feedSection } from './posts.ts'
 import { aboutSale, priceNote } from './sold.ts'
 
 /** A page without a script reloads at least this often, because its content may be out of date. */

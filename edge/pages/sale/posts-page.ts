@@ -2,7 +2,7 @@
 import type { Post } from '../../../shared/api/public.ts'
 import { buttonTo, html } from '../html.ts'
 import { type Content, homeOf, type PageContext } from '../view.ts'
-import { postItem } from './feed.ts'
+import { postItem } from './posts.ts'
 
 /** `older` is the number of the page before; 0 means none. */
 export function postsPage(context: PageContext, posts: readonly Post[], older: number): Content {
