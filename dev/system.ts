@@ -30,6 +30,8 @@ export interface SystemOptions {
   readonly adminToken?: string | undefined
   /** True for a real HTTP cache in front of the edge, in the role of Cloudflare's cache in front of a Worker. */
   readonly cdn?: boolean | undefined
+  /** Returns the address at which one part is to reach another, if that is not the other's own. */
+  readonly route?: (from: string, to: string, url: string) => Promise<string>
   /** Further settings of the origin and the Worker, which override this system's own. */
   readonly originEnv?: Readonly<Record<string, string>>
   readonly edgeVars?: Readonly<Record<string, string>>
@@ -121,18 +123,19 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const edgeUrl = `http://${LOOPBACK}:${edgePort}`
     const behindPort = options.cdn ? await freePort() : edgePort
     const purgeToken = randomUUID()
-    const originEnv = {
+    const route = options.route ?? (async (_from, _to, url) => url)
+    const originEnv = async (role: string): Promise<NodeJS.ProcessEnv> => ({
       ...process.env,
       // Whatever the shell's environment says, this system is for development.
       NODE_ENV: 'development',
       HOST: LOOPBACK,
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: redisUrl,
+      DATABASE_URL: await route(role, 'Postgres', databaseUrl),
+      REDIS_URL: await route(role, 'Redis', redisUrl),
       ADMIN_TOKEN: secrets.adminToken,
       EDGE_TOKEN: secrets.edgeToken,
       ALLOW_DIRECT: 'true',
       IMAGES_DIR: join(dataDir, 'images'),
-      EDGE_URL: `http://${LOOPBACK}:${behindPort}`,
+      EDGE_URL: await route(role, 'edge', `http://${LOOPBACK}:${behindPort}`),
       PUBLIC_URL: edgeUrl,
       ORDER_KEYS: JSON.stringify(secrets.orderKeys),
       WEBHOOK_KEYS: JSON.stringify(secrets.webhookKeys),
@@ -142,14 +145,15 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       VAPID_SUBJECT: 'mailto:shop@example.com',
       ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
       ...options.originEnv,
-    }
+    })
+    const firstEnv = await originEnv(options.originEnv?.ROLE ?? 'origin')
     const origin = await part('the origin', () =>
-      originServer('the origin', { port, opsPort }, join(dataDir, 'logs/origin.log'), () => originEnv).start(),
+      originServer('the origin', { port, opsPort }, join(dataDir, 'logs/origin.log'), () => firstEnv).start(),
     )
-    const edge = await part('the edge', () =>
+    const edge = await part('the edge', async () =>
       startEdge({
         port: behindPort,
-        originUrl: origin.url,
+        originUrl: await route('edge', options.originEnv?.ROLE ?? 'origin', origin.url),
         dataDir: join(dataDir, 'edge'),
         vars: {
           EDGE_TOKEN: secrets.edgeToken,
@@ -170,7 +174,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const addOrigin = async (env: Readonly<Record<string, string>> = {}) => {
       const name = `origin-${++origins}`
       const log = join(dataDir, `logs/${name}.log`)
-      const another = originServer(name, await originPorts(), log, () => ({ ...originEnv, ...env }))
+      const ofAnother = { ...(await originEnv(env.ROLE ?? name)), ...env }
+      const another = originServer(name, await originPorts(), log, () => ofAnother)
       return part(name, () => another.start())
     }
     const { adminToken } = secrets

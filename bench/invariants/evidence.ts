@@ -280,9 +280,11 @@ export interface AttackRecord {
 export interface FaultRecord {
   /** The number of kills of each part that was to be killed. */
   readonly kills: Readonly<Record<string, number>>
+  /** How often each kind of network fault was played; empty if the network was not to fail. */
+  readonly network: Readonly<Record<string, number>>
   /** The number of restarts of Redis without its data. */
   readonly wipes: number
-  /** The number of checkouts and payments in progress at the kills. */
+  /** The number of checkouts and payments in progress when a fault began. */
   readonly inFlight: number
   /** The number of polls of the ledger during the sale, and of those that found more live units than the total. */
   readonly polls: number
@@ -334,7 +336,7 @@ export interface Evidence extends Records {
   readonly attackers: AttackRecord | null
   /** The number of the sale's ticket shards. */
   readonly shards: number
-  /** Null if nothing was killed. */
+  /** Null if no faults were played. */
   readonly faults: FaultRecord | null
   /** Null without a cache in front of the edge. */
   readonly front: FrontRecord | null

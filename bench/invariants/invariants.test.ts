@@ -174,7 +174,16 @@ const withAttempts = (changes: Partial<Attempts>) => changed({ attempts: { ...go
 const withStores = (changes: Partial<StoreRecords>) => changed({ stores: { ...agreed, ...changes } })
 const withFaults = (changes: Partial<FaultRecord> = {}) =>
   changed({
-    faults: { kills: { redis: 1, api: 2 }, wipes: 1, inFlight: 3, polls: 9, oversold: 0, broken: [], ...changes },
+    faults: {
+      kills: { redis: 1, api: 2 },
+      network: { cut: 1 },
+      wipes: 1,
+      inFlight: 3,
+      polls: 9,
+      oversold: 0,
+      broken: [],
+      ...changes,
+    },
   })
 /** The evidence with captured charges of these orders, and with other charges. */
 const withCharges = (...charges: (string | Charge)[]) =>
@@ -338,9 +347,10 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     'a passing oversell': withFaults({ oversold: 1 }),
     'nobody looked': withFaults({ polls: 0 }),
   },
-  'every part was killed under load': {
+  'every fault was played under load': {
     'a part never killed': withFaults({ kills: { redis: 1, api: 0 } }),
-    'kills that hit no call': withFaults({ inFlight: 0 }),
+    'a network that never broke': withFaults({ network: { cut: 1, delay: 0 } }),
+    'faults that hit no call': withFaults({ inFlight: 0 }),
   },
   'every part came back, and none ended by itself': {
     'a part that stayed away': withFaults({ broken: ['worker: no answer'] }),

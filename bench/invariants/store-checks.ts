@@ -5,7 +5,7 @@ import type { Evidence, FaultRecord } from './evidence.ts'
 
 export const storeChecks = (e: Evidence): Check[] => [
   storesAgree(e),
-  ...(e.faults ? [neverOversold(e.faults), everyPartKilled(e.faults), recovered(e.faults)] : []),
+  ...(e.faults ? [neverOversold(e.faults), everyFaultPlayed(e.faults), recovered(e.faults)] : []),
 ]
 
 /** When all work has ended, the product's row, its orders, the gate and the stream must agree. */
@@ -37,15 +37,23 @@ const neverOversold = ({ polls, oversold }: FaultRecord): Check =>
     `${n(polls)} polls of the ledger during the sale, ${n(oversold)} found more live units than the total`,
   )
 
-/** A kill with no call in progress proves little. */
-const everyPartKilled = ({ kills, wipes, inFlight }: FaultRecord): Check =>
-  check(
-    'every part was killed under load',
-    Object.values(kills).every((times) => times > 0) && inFlight > 0,
-    `${Object.entries(kills)
-      .map(([part, times]) => `${part} ${n(times)}`)
-      .join(', ')} times; Redis lost its data ${n(wipes)} times; ${n(inFlight)} checkouts and payments in flight`,
+/** A fault with no call in progress proves little. */
+function everyFaultPlayed({ kills, network, wipes, inFlight }: FaultRecord): Check {
+  const times = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .map(([name, count]) => `${name} ${n(count)}`)
+      .join(', ')
+  const said = [
+    Object.keys(kills).length > 0 && `killed: ${times(kills)} times; Redis lost its data ${n(wipes)} times`,
+    Object.keys(network).length > 0 && `network: ${times(network)} times`,
+    `${n(inFlight)} checkouts and payments in flight`,
+  ]
+  return check(
+    'every fault was played under load',
+    Object.values({ ...kills, ...network }).every((count) => count > 0) && inFlight > 0,
+    said.filter(Boolean).join('; '),
   )
+}
 
 const recovered = ({ broken }: FaultRecord): Check =>
   check(

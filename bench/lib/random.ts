@@ -21,3 +21,11 @@ export function poisson(mean: number, random: () => number): number {
   for (let left = random(), least = Math.exp(-mean); left > least; left *= random()) count++
   return count
 }
+
+/** Returns each item once in random order, again and again. */
+export function* inTurn<T>(items: readonly T[], random: () => number): Generator<T, never> {
+  for (;;) {
+    const left = [...items]
+    while (left.length > 0) yield* left.splice(Math.floor(random() * left.length), 1)
+  }
+}

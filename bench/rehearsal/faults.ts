@@ -1,7 +1,7 @@
 /**
  * Kills parts of the system with SIGKILL while the crowd plays, in an order and at times that a seed decides, and
- * restarts them; Redis sometimes without its data. It polls the ledger meanwhile, because an oversell must not occur
- * even for a moment.
+ * restarts them; Redis sometimes without its data. The network between the parts fails likewise (network.ts). It polls
+ * the ledger meanwhile, because an oversell must not occur even for a moment.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,9 +12,14 @@ import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../d
 import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
 import type { Crowd } from '../crowd/crowd.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
+import { inTurn, seeded } from '../lib/random.ts'
 import { oversoldIn } from './hall-records.ts'
+import { Network } from './network.ts'
 
-export const FAULTS = ['redis', 'postgres', 'api', 'worker'] as const
+const PARTS = ['redis', 'postgres', 'api', 'worker'] as const
+type Part = (typeof PARTS)[number]
+/** A part that is killed, or the network between all parts. */
+export const FAULTS = [...PARTS, 'network'] as const
 export type Fault = (typeof FAULTS)[number]
 
 const CALM_MS = [300, 2_000] as const
@@ -22,7 +27,7 @@ const DOWN_MS = [500, 3_000] as const
 /** Every second time, starting with the first, Redis restarts without its data. */
 const isWiped = (kills: number) => kills % 2 === 1
 const POLL_EVERY_MS = 300
-/** A kill waits at most this long for a checkout or a payment in progress. */
+/** A fault waits at most this long for a checkout or a payment in progress. */
 const TARGET_WITHIN_MS = 2_000
 const TARGET_POLL_MS = 2
 /** A part that has not restarted after this time counts as broken. */
@@ -32,17 +37,30 @@ const START_AGAIN_MS = 200
 const CHARGE_TIMEOUT_MS = '500'
 const SANDBOX = fileURLToPath(new URL('../../origin/providers/sandbox.ts', import.meta.url))
 
-type Parts = Readonly<Record<Fault, Server>>
+/** A system whose parts can be killed. There is a network between them if it fails. */
+interface FragileSystem {
+  readonly system: System
+  readonly parts: Readonly<Record<Part, Server>>
+  readonly network: Network | undefined
+}
 
 /**
  * Starts a system with api, worker and payment provider as separate processes, so that each can die alone; the
  * provider never does.
  */
-export async function startKillableSystem(options: SystemOptions): Promise<{ system: System; parts: Parts }> {
+export async function startFragileSystem(options: SystemOptions, faults: readonly Fault[]): Promise<FragileSystem> {
   const port = await freePort()
   const url = `http://${LOOPBACK}:${port}`
-  const env = { ...options.originEnv, SANDBOX_URL: url, SANDBOX_TIMEOUT_MS: CHARGE_TIMEOUT_MS }
-  const system = await startSystem({ ...options, originEnv: { ...env, ROLE: 'api' } })
+  const network = faults.includes('network') ? new Network() : undefined
+  const route = async (from: string, to: string, address: string) =>
+    (await network?.route(from, to, address)) ?? address
+  const envOf = async (role: string) => ({
+    ...options.originEnv,
+    ROLE: role,
+    SANDBOX_URL: await route(role, 'provider', url),
+    SANDBOX_TIMEOUT_MS: CHARGE_TIMEOUT_MS,
+  })
+  const system = await startSystem({ ...options, route, originEnv: await envOf('api') })
   const sandbox = await startChild({
     name: 'the payment provider',
     command: process.execPath,
@@ -52,26 +70,28 @@ export async function startKillableSystem(options: SystemOptions): Promise<{ sys
       PATH: process.env.PATH,
       PORT: String(port),
       DATABASE_URL: system.databaseUrl,
-      WEBHOOK_URL: `${system.originUrl}/webhooks/sandbox`,
+      WEBHOOK_URL: `${await route('provider', 'api', system.originUrl)}/webhooks/sandbox`,
       WEBHOOK_SECRET: system.secrets.webhookSecret,
     },
   })
   await untilReady(sandbox, async () => (await fetch(`${url}/healthz`)).status < 500)
-  const worker = await system.addOrigin({ ...env, ROLE: 'worker' })
+  const worker = await system.addOrigin(await envOf('worker'))
   const { postgres, redis, origin: api } = system
   if (!postgres || !redis) throw new Error('The stores must be ours to be killed.')
-  return { system, parts: { redis, postgres, api, worker } }
+  return { system, parts: { redis, postgres, api, worker }, network }
 }
 
-/** Kills parts for this many seconds. `stop` ends it, and resolves when all parts have restarted. */
+/** Plays faults for this many seconds. `stop` ends it, and resolves when all parts have restarted. */
 export function startFaults(
-  { system, parts }: { system: System; parts: Parts },
+  { system, parts, network }: FragileSystem,
   wanted: readonly Fault[],
   seconds: number,
   crowd: Crowd,
-  random: () => number,
+  seed: number,
 ): { stop(): Promise<FaultRecord> } {
-  const kills = Object.fromEntries(wanted.map((fault) => [fault, 0]))
+  const random = seeded(seed)
+  const killed = PARTS.filter((part) => wanted.includes(part))
+  const kills = Object.fromEntries(killed.map((part) => [part, 0]))
   const broken: string[] = []
   let [wipes, inFlight, over] = [0, 0, false]
   void system.failed.then((how) => {
@@ -80,7 +100,14 @@ export function startFaults(
   })
   const between = ([least, most]: readonly [number, number]) => least + random() * (most - least)
 
-  const back = async (fault: Fault) => {
+  /** Waits for calls in progress, because a fault that hits none proves little. */
+  const underLoad = async () => {
+    const untilMs = performance.now() + TARGET_WITHIN_MS
+    while (crowd.tally.inFlight === 0 && performance.now() < untilMs && !over) await sleep(TARGET_POLL_MS)
+    if (!over) inFlight += crowd.tally.inFlight
+  }
+
+  const back = async (fault: Part) => {
     const untilMs = performance.now() + BACK_WITHIN_MS
     for (;;) {
       try {
@@ -93,18 +120,17 @@ export function startFaults(
     }
   }
   const killing = (async () => {
-    const away = new Map<Fault, Promise<void>>()
+    if (killed.length === 0) return
+    const away = new Map<Part, Promise<void>>()
     const endMs = performance.now() + seconds * 1000
-    for (const fault of inTurn(wanted, random)) {
+    for (const fault of inTurn(killed, random)) {
       const [calmMs, downMs] = [between(CALM_MS), between(DOWN_MS)]
       await sleep(calmMs)
-      const untilMs = performance.now() + TARGET_WITHIN_MS
-      while (crowd.tally.inFlight === 0 && performance.now() < untilMs && !over) await sleep(TARGET_POLL_MS)
+      await underLoad()
       // Each part dies at least once, even on a slow machine.
       if (over || (performance.now() > endMs && Object.values(kills).every((times) => times > 0))) break
       if (away.has(fault)) continue
       kills[fault] = (kills[fault] ?? 0) + 1
-      inFlight += crowd.tally.inFlight
       await parts[fault].kill()
       if (fault === 'redis' && isWiped(kills.redis ?? 0)) {
         wipes++
@@ -117,6 +143,7 @@ export function startFaults(
     }
     await Promise.all(away.values())
   })()
+  const disturbing = network?.play(seeded(seed + 5), seconds, underLoad, () => over)
 
   const ledger = postgres(system.databaseUrl, {
     max: 1,
@@ -140,16 +167,8 @@ export function startFaults(
   return {
     async stop() {
       over = true
-      await Promise.all([killing, polling])
-      return { kills, wipes, inFlight, polls, oversold, broken }
+      const [network] = await Promise.all([disturbing, killing, polling])
+      return { kills, network: network ?? {}, wipes, inFlight, polls, oversold, broken }
     },
-  }
-}
-
-/** Returns each part once in random order, again and again. */
-function* inTurn(wanted: readonly Fault[], random: () => number): Generator<Fault> {
-  for (;;) {
-    const left = [...wanted]
-    while (left.length > 0) yield* left.splice(Math.floor(random() * left.length), 1)
   }
 }

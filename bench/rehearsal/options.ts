@@ -70,8 +70,10 @@ Attackers
   --bot-identities N   invitations or accounts that each attack has (1)
 
 Faults, on its own system
-  --faults LIST        kills these in turn under load: ${FAULTS.join(',')}; Redis sometimes loses its data
-  --minutes N          how long visitors come and parts are killed (2)
+  --faults LIST        kills these in turn under load: redis,postgres,api,worker; Redis sometimes loses its data.
+                       network: between every two parts in turn, for seconds each, the network cuts, swallows, forgets,
+                       resets in the middle of a reply, or delays by 300 ms
+  --minutes N          how long visitors come and faults are played (2)
 
 How many may come, on its own system
   --capacity           raises the arrivals until p99 of joins, turns and checkouts is too long: prints the highest that are

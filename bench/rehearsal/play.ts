@@ -30,7 +30,7 @@ import { admin } from '../lib/operator.ts'
 import { seeded } from '../lib/random.ts'
 import type { Dot } from './charts.ts'
 import { watchConsole } from './console-watch.ts'
-import { startFaults, startKillableSystem } from './faults.ts'
+import { startFaults, startFragileSystem } from './faults.ts'
 import { drawHall } from './hall-records.ts'
 import { Operator, postMeanwhile } from './operator-calls.ts'
 import type { Options } from './options.ts'
@@ -192,7 +192,7 @@ export class Rehearsal {
     }, options.maxMinutes * 60_000)
     live.start()
     const killSeconds = options.spreadSeconds + opensInMs / 1000
-    const killing = killable && startFaults(killable, options.faults, killSeconds, crowd, seeded(options.seed))
+    const killing = killable && startFaults(killable, options.faults, killSeconds, crowd, options.seed)
     const before = await cdn?.counts()
     const attackers = new Attackers({
       ...options,
@@ -329,7 +329,7 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
       ...shop?.vars,
     },
   }
-  const killable = faults.length > 0 ? await startKillableSystem(settings) : undefined
+  const killable = faults.length > 0 ? await startFragileSystem(settings, faults) : undefined
   const system = killable?.system ?? (await startSystem(settings))
   if (!killable) void system.failed.then(failed)
   const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))

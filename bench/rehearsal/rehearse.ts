@@ -1,7 +1,8 @@
 /**
  * The command `npm run rehearse` plays a whole sale with a crowd of real HTTP clients, on its own system or on a
- * running one, without faults or while parts of it are killed (`npm run torture`). Afterwards a judge compares what
- * every client received with the records. With `--capacity` it finds the highest rate of arrivals.
+ * running one, without faults or while parts of it are killed (`npm run torture`) and the network between them fails.
+ * Afterwards a judge compares what every client received with the records. With `--capacity` it finds the highest rate
+ * of arrivals.
  */
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
