@@ -85,7 +85,7 @@ export function flakyProxy(portOfServer: () => number) {
     },
     /** True once such a connection was reset. */
     hasReset: () => resetAt === undefined,
-    /** Of every so many replies, sends half of one and resets its connection, until `resume` is called. */
+    /** Sends half of every nth reply and then resets its connection, until `resume` is called. */
     resetReplies(every: number) {
       resetEvery = every
     },
