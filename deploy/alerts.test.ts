@@ -75,3 +75,9 @@ test('alerts of their own fire when one store is away, a gate is closed, and che
     expect(metricsIn(expr).map((metric) => metric.name)).toEqual(names)
   }
 })
+
+test('an alert fires when an assertion fails, for the first time too', () => {
+  const expr = exprOf(rules.find((rule) => rule.startsWith('AssertionFailed\n')) ?? '')
+  expect(metricsIn(expr).map(({ name }) => name)).toEqual(Array(3).fill('findings_total'))
+  expect(expr.match(/kind="assertion_failed"/g)).toHaveLength(3)
+})

@@ -3,6 +3,7 @@
  * rule.
  */
 
+import { AssertionError } from '../shared/lib/assert.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { postsPart } from './feed/posts.ts'
 import { withCacheRule } from './http/cache.ts'
@@ -67,7 +68,8 @@ function problemOf(error: unknown, { url }: Request): Problem {
   if (error instanceof ProblemError) return error.problem
   // The Host header is not a host's name, which Cloudflare does not let through.
   if (!URL.canParse(url)) return problem('invalid-request')
-  console.error(JSON.stringify({ msg: 'request failed', why: String(error) }))
+  const msg = error instanceof AssertionError ? 'assertion failed' : 'request failed'
+  console.error(JSON.stringify({ msg, why: String(error) }))
   if (error instanceof ConfigError) return problem('try-again', { retry_after_seconds: 60 })
   return problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 })
 }

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { assert } from '../shared/lib/assert.ts'
 import { createApp } from './app.ts'
 import { TimeoutError } from './lib/with-timeout.ts'
 
@@ -22,4 +23,18 @@ test('logs which call has failed, and never which person it was about', async ()
     '/admin/visitors/..',
     '/admin/sales/drop',
   ])
+})
+
+test('a failed assertion is a 500 problem of its own call, without the sentence', async () => {
+  const sale = new Hono().get('/', (c) => {
+    assert(c.req.query('state') === 'known', 'The state is known.')
+    return c.text('fine')
+  })
+  const app = createApp({ routes: { '/sale': sale }, log: pino({ level: 'silent' }) })
+  const wrong = await app.request('/sale')
+  expect([wrong.status, wrong.headers.get('content-type')]).toEqual([500, 'application/problem+json'])
+  const body = await wrong.json()
+  expect(body).toMatchObject({ type: '/problems/internal-error' })
+  expect(JSON.stringify(body)).not.toContain('The state is known')
+  expect((await app.request('/sale?state=known')).status).toBe(200)
 })

@@ -21,6 +21,7 @@ import { LoadShedder } from './checkout/load-shedder.ts'
 import { ownOrderRoutes } from './checkout/own-order-routes.ts'
 import { totalsRoutes } from './checkout/totals.ts'
 import { feedPageRoutes } from './feed/feed-routes.ts'
+import { noteFailedAssertions, writeFinding } from './findings/failed-assertions.ts'
 import { Catalogues } from './front/catalogue.ts'
 import { catalogueRoutes, recentSearchRoutes } from './front/front-routes.ts'
 import { RecentSearches } from './front/recent-searches.ts'
@@ -124,6 +125,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     ledger: sales.canRecord(),
     redis: redis.status === 'ready' && redisWrites.refusal === null,
   }))
+  stops.push(['assertions', noteFailedAssertions({ metrics, log, write: writeFinding(sql) })])
   const redisWatch = new RedisWatch({ redis, writes: redisWrites, metrics, log })
   startActor('redis watch', redisWatch.actor)
   await sales.start()

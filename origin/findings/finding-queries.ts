@@ -5,6 +5,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 
 export type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
+  | 'assertion_failed' // The code met a state that cannot be; the subject is the sentence that does not hold.
   | 'evicting' // Redis may evict keys, so that the fast gate is shut.
   | 'evicted' // Redis has evicted keys, and promised orders with them.
   | 'drift' // The fast gate's counters differ from the ledger.

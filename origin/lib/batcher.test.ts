@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { assert } from '../../shared/lib/assert.ts'
 import { Batcher, Overloaded } from './batcher.ts'
 
 test('answers every call in order, within the limits', async () => {
@@ -94,4 +95,16 @@ test('makes a pause between groups where one is asked for, and none before the f
   await turn()
   await Promise.all([second, batcher.add(3)])
   expect(groups).toEqual([[1], [2, 3]])
+})
+
+test('after a failed assertion each call is tried again alone, and only the wrong one fails', async () => {
+  const groups: (readonly number[])[] = []
+  const batcher = new Batcher<number, number>({ size: 9, queue: 9 }, async (calls) => {
+    groups.push(calls)
+    assert(!calls.includes(2), 'Two is not served.')
+    return calls
+  })
+  const answers = await Promise.allSettled([1, 2, 3].map((call) => batcher.add(call)))
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(groups).toEqual([[1, 2, 3], [1], [2], [3]])
 })

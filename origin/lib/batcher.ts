@@ -5,6 +5,7 @@
  * rejected at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AssertionError } from '../../shared/lib/assert.ts'
 
 interface BatcherLimits {
   readonly size: number
@@ -31,7 +32,11 @@ export class Batcher<Call, Result> {
   readonly #waiting: Waiting<Call, Result>[] = []
   #serving = false
 
-  /** If `run` throws, the whole group fails. `onIdle` is called when nobody waits any more. */
+  /**
+   * If `run` throws, the whole group fails. After a failed assertion each call is tried again alone, so that only the
+   * wrong one fails: `run` must find what it has already done for a call. `onIdle` is called when nobody waits any
+   * more.
+   */
   constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Results<Result>, onIdle = () => {}) {
     this.#limits = limits
     this.#run = run
@@ -53,16 +58,21 @@ export class Batcher<Call, Result> {
   async #serve(): Promise<void> {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, this.#limits.size)
-      try {
-        const results = (await this.#run(group.map(({ call }) => call))) as readonly Result[] | undefined
-        for (let i = 0; i < group.length; i++) group[i]?.resolve(results?.[i] as Result)
-      } catch (error) {
-        for (const { reject } of group) reject(error)
-      }
+      await this.#serveGroup(group)
       if (this.#limits.pauseMs !== undefined) await sleep(this.#limits.pauseMs)
     }
     this.#serving = false
     this.#onIdle()
+  }
+
+  async #serveGroup(group: readonly Waiting<Call, Result>[]): Promise<void> {
+    try {
+      const results = (await this.#run(group.map(({ call }) => call))) as readonly Result[] | undefined
+      for (let i = 0; i < group.length; i++) group[i]?.resolve(results?.[i] as Result)
+    } catch (error) {
+      if (error instanceof AssertionError && group.length > 1) for (const one of group) await this.#serveGroup([one])
+      else for (const { reject } of group) reject(error)
+    }
   }
 }
 

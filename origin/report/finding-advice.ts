@@ -35,6 +35,11 @@ const watch = (advice: string, place: Advice['place']): Advice => ({ level: 'wat
 
 export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<FindingKind | 'unknown', Advice>> = {
   fenced: watch('Nothing to do: the gate is rebuilt from Postgres within seconds.', parts),
+  assertion_failed: {
+    level: 'bad',
+    advice: 'A state that cannot be: the call was refused. Report the sentence; the log has the place in the code.',
+    place: parts,
+  },
   evicting: {
     level: 'bad',
     advice: 'Set maxmemory-policy noeviction at Redis. The gate is shut until then, and Postgres sells alone.',
