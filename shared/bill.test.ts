@@ -215,4 +215,10 @@ describe('a bill', () => {
     expect(spread(100, [1, 1, 1])).toEqual([34, 33, 33])
     expect(spread(5, [0, 0])).toEqual([5, 0])
   })
+
+  it('takes no discount that is none of percentage, amount and price', () => {
+    const line = { product: 'one', quantity: 1, unit_price_minor: 100 }
+    const none = { code: 'X', products: null, units_per_use: null }
+    expect(() => billOf([line], NONE, { currency: 'EUR', discounts: [none] })).toThrow('A discount has a percentage')
+  })
 })

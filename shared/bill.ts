@@ -12,6 +12,7 @@
 import type { BillLine, Delivery, Fee, PromoCode } from './api/goods.ts'
 import type { Tax, Totals } from './api/public.ts'
 import { leastOf, stepOf } from './api/stripe-amount.ts'
+import { assertExists } from './lib/assert.ts'
 
 export interface PricedLine {
   readonly product: string
@@ -49,12 +50,18 @@ interface Known {
   readonly currency: string
 }
 
+const GROUPED = 'Each line of a bill is in one group of equal lines.'
+const SHARED = 'Each line of a bill has its share.'
+
 /** Returns null if there is no delivery to that country, or if the order is too heavy for it. */
 export function billOf(lines: readonly PricedLine[], terms: Terms, known: Known): Bill | null {
   // Each seat is a line. Lines with the same price are calculated together, so the bill does not depend on how many
   // lines there are.
   const kinds = [...Map.groupBy(lines.keys(), (i) => `${lines[i]?.product} ${lines[i]?.unit_price_minor}`).values()]
-  const merged = kinds.map((of) => ({ ...lines[of[0] ?? 0], quantity: sum(quantitiesOf(lines, of)) }) as PricedLine)
+  const merged = kinds.map((of) => ({
+    ...assertExists(lines[assertExists(of[0], GROUPED)], GROUPED),
+    quantity: sum(quantitiesOf(lines, of)),
+  }))
   const full = billOfKinds(merged, terms, known, 0)
   const least = leastOf(known.currency)
   const isTooLittle = full && full.totals.total_minor > 0 && full.totals.total_minor < least
@@ -63,12 +70,13 @@ export function billOf(lines: readonly PricedLine[], terms: Terms, known: Known)
   const step = stepOf(known.currency)
   const shares = lines.map(() => 0)
   for (const [kind, of] of kinds.entries())
-    for (const [i, share] of spread(made.shares[kind] ?? 0, quantitiesOf(lines, of), step).entries())
-      shares[of[i] ?? 0] = share
+    for (const [i, share] of spread(assertExists(made.shares[kind], SHARED), quantitiesOf(lines, of), step).entries())
+      shares[assertExists(of[i], GROUPED)] = share
   return { ...made, shares }
 }
 
-const quantitiesOf = (lines: readonly PricedLine[], of: readonly number[]) => of.map((i) => lines[i]?.quantity ?? 0)
+const quantitiesOf = (lines: readonly PricedLine[], of: readonly number[]) =>
+  of.map((i) => assertExists(lines[i], GROUPED).quantity)
 
 /** `keepMinor` is the amount that codes must leave of the lines' price. */
 function billOfKinds(
@@ -87,7 +95,7 @@ function billOfKinds(
     const wanted = offOf(lines, shares, discount, step)
     const most = Math.max(0, sum(shares) - keepMinor)
     const off = sum(wanted) > most ? spread(most, wanted, step) : wanted
-    shares = shares.map((share, i) => share - (off[i] ?? 0))
+    shares = shares.map((share, i) => share - assertExists(off[i], SHARED))
     bill.push({ kind: 'discount', name: discount.code, amount_minor: 0 - sum(off) })
   }
   const reduced = shares
@@ -100,7 +108,7 @@ function billOfKinds(
     bill.push({ kind: 'fee', name, amount_minor: amount, ...(included && { included }) })
     if (included) continue
     const parts = spread(amount, percent === undefined ? units : reduced, step)
-    if (per === 'unit') shares = shares.map((share, i) => share + (parts[i] ?? 0))
+    if (per === 'unit') shares = shares.map((share, i) => share + assertExists(parts[i], SHARED))
     else ofOrder.push(amount)
   }
   const price = shippingOf(lines, delivery, country)
@@ -115,7 +123,7 @@ function billOfKinds(
     const added = shareCharged(net, tax.percent)
     bill.push({ kind: 'tax', name: tax.name, amount_minor: added })
     const taxes = spread(added, parts, step)
-    shares = shares.map((share, i) => share + (taxes[i] ?? 0))
+    shares = shares.map((share, i) => share + assertExists(taxes[i], SHARED))
   }
   const totals = totalsOf(sum(prices), bill)
   return { bill, shares, totals }
@@ -134,7 +142,8 @@ function offOf(
   if (percent !== undefined) return spread(shareOf(sum(costs) / step, percent) * step, costs, step)
   const whole = (minor: number) => Math.floor(minor / step) * step
   if (amount_minor !== undefined) return spread(whole(Math.min(amount_minor, sum(costs))), costs, step)
-  return costs.map((cost, i) => whole(Math.max(0, cost - (price_minor ?? 0) * (units[i] ?? 0))))
+  const price = assertExists(price_minor, 'A discount has a percentage, an amount or a price.')
+  return costs.map((cost, i) => whole(Math.max(0, cost - price * assertExists(units[i], SHARED))))
 }
 
 /** The number of units of each line to which a code applies. */
@@ -163,6 +172,7 @@ function shippingOf(
   if (kind !== 'address') return 0
   if (country !== undefined && countries && !countries.includes(country)) return null
   if (!prices) return 0
+  // A product without a weight adds nothing to the weight of a parcel.
   const grams = sum(lines.map(({ quantity, weight_grams }) => quantity * (weight_grams ?? 0)))
   const price = prices.find(
     (one) =>

@@ -96,6 +96,9 @@ export function problem(type: ProblemType, fields: ProblemFields = {}): Problem 
   return { type: `/problems/${type}`, title, status, detail, ...fields }
 }
 
+/** The `reason` of an `invalid-fields` problem whose order is too heavy to be sent to its country. */
+export const TOO_HEAVY = 'too_heavy'
+
 export const invalidField = (field: string, detail: string) =>
   problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] })
 

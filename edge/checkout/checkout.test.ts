@@ -450,7 +450,7 @@ it('says what a promo code makes of the sum, as a page or to its script, and buy
 })
 
 const wrong = (field: string, detail?: string) => ({ errors: [{ field, detail }] })
-const HEAVY = wrong('quantity', 'is too heavy to be sent there')
+const HEAVY = { ...wrong('quantity', 'is more than a parcel holds'), reason: 'too_heavy' }
 it.each([
   [409, 'price-changed', TOTALS, 'sum', 'The price has changed: the sum is now €96.90.'],
   [409, 'promo-code-used-up', { ...TOTALS, discount_minor: 0 }, 'promo_code', 'This code is used up.'],

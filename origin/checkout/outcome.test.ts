@@ -10,7 +10,6 @@ import type { GateVerdict } from '../stock/gate/verdicts.ts'
 import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf, refusal } from './outcome.ts'
 
 const now = new Date()
-const recorded: Recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {}, numbers: {} }
 const product = { product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR' }
 const sale = {
   sale_id: 'sale',
@@ -24,6 +23,13 @@ const soldOutSale = {
 const mine: Reservation = reservationOf('sale')
 const other: Reservation = { ...mine, order: randomUUID() }
 const otherKey = { ...other, key: 'another' }
+const recorded: Recorded = {
+  verdict: 'recorded',
+  createdAt: now,
+  reservedUntil: now,
+  prices: { one: product },
+  numbers: { [mine.order]: 1, [other.order]: 2 },
+}
 const order = (r = other, changes = {}): OrderView => ({ ...orderFrom(r, recorded), ...changes })
 const stock = { available: 5, held: 1 }
 const gateLimit = (units: number): GateVerdict => ({ verdict: 'limit', units, order: other.order, ...stock })
@@ -148,4 +154,10 @@ test('leaves to the ledger what the gate cannot decide', () => {
 test('returns how many units are left, by the gate if it knows', () => {
   expect(outcome({ ledger: recorded })).toMatchObject({ remaining: 3 })
   expect(outcome({ gate: replay }, byKey(order()))).toMatchObject({ remaining: 5 })
+})
+
+test('a recorded order without a price or a number is a failed assertion, and no order that costs nothing', () => {
+  expect(() => orderFrom(mine, { ...recorded, prices: {} })).toThrow('The ledger returns the price')
+  expect(() => orderFrom(mine, { ...recorded, numbers: {} })).toThrow('Each recorded order has a number.')
+  expect(orderFrom(mine, recorded)).toMatchObject({ unit_price_minor: 1, currency: 'EUR', number: 1 })
 })

@@ -4,6 +4,7 @@
  */
 
 import { isLive } from '../../shared/api/order-status.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import { isPromoCode } from '../ledger/cart.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
@@ -102,7 +103,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
     return {
       ...refusal(noStock(sale, withProduct(r, gate.product), gate)),
       ...(gate.unpaid && { unpaid: gate.unpaid }),
-      ...(isPromoCode(gate.product ?? '') && { waitsForUse: !gate.unpaid && gate.held > 0 }),
+      ...(gate.product && isPromoCode(gate.product) && { waitsForUse: !gate.unpaid && gate.held > 0 }),
     }
   if (gate?.verdict === 'limit') {
     // The gate knows the latest order, not whether it is live: otherwise the ledger decides.
@@ -162,23 +163,23 @@ const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.
 export function orderFrom(r: CheckoutReservation, recorded: Recorded): OrderView {
   const cart = recorded.carts?.[r.order] ?? null
   const product = cart?.[0]?.product ?? r.product
-  const price = recorded.prices[product]
+  const price = assertExists(recorded.prices[product], 'The ledger returns the price of each product that it records.')
   return {
     order_id: r.order,
     sale_id: r.sale,
     product_id: product,
-    product_name: price?.name ?? null,
+    product_name: price.name,
     visitor: r.visitor,
     line: r.line,
     ticket_number: r.number,
     quantity: r.quantity,
-    unit_price_minor: cart?.[0]?.unit_price_minor ?? price?.unit_price_minor ?? 0,
-    currency: price?.currency ?? '',
+    unit_price_minor: cart?.[0]?.unit_price_minor ?? price.unit_price_minor,
+    currency: price.currency,
     cart,
     bill: r.charge?.billed?.bill ?? null,
     terms: r.charge?.billed?.terms ?? null,
     receipt: null,
-    number: recorded.numbers[r.order] ?? 0,
+    number: assertExists(recorded.numbers[r.order], 'Each recorded order has a number.'),
     status: 'reserved',
     idempotency_key: r.key,
     request_hash: r.hash,
@@ -280,9 +281,12 @@ const usedUp = (product: string, left = 0) => {
 
 const overProductLimit = ({ products }: SaleRow, product: string) => {
   if (isPromoCode(product)) return usedUp(product)
-  const { limit_per_visitor: limit, variant_of } = products.find((p) => p.product_id === product) ?? {}
-  const name = products.find((p) => p.product_id === (variant_of ?? product))?.name
-  return { ...invalidField('quantity', `at most ${limit ?? 0} per visitor of ${name ?? product}`), product_id: product }
+  const row = products.find((p) => p.product_id === product)
+  // The ledger may know a limit that this sale, as it was read, does not have yet.
+  const limit = row?.limit_per_visitor ?? null
+  const name = products.find((p) => p.product_id === (row?.variant_of ?? product))?.name ?? product
+  const detail = limit === null ? `no more per visitor of ${name}` : `at most ${limit} per visitor of ${name}`
+  return { ...invalidField('quantity', detail), product_id: product }
 }
 
 /**

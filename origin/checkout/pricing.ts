@@ -6,7 +6,8 @@ import { type BillLine, MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { billOf, totalsOf } from '../../shared/bill.ts'
-import { invalidField, type Problem, problem } from '../../shared/problem.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
+import { invalidField, type Problem, problem, TOO_HEAVY } from '../../shared/problem.ts'
 import { type Cart, isPromoCode, unitLines, usePromoCode } from '../ledger/cart.ts'
 import type { Charge, Quote } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -41,20 +42,25 @@ const isBilled = ({ sale, codes }: Pick<Pricing, 'sale' | 'codes'>) => codes.len
 export const needsPrice = (sale: SaleRow, { promo_code, total_minor }: CheckoutRequest) =>
   promo_code !== undefined || total_minor !== undefined || addsToPrices(sale)
 
+const PRICED = 'A product that has a price is in its sale.'
+
 /** Promo codes among the parts do not matter. A problem where it is not sold so. */
 export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
   const { sale, codes, chart, country } = pricing
-  const lines = unitLines(cart.filter(({ product }) => !isPromoCode(product))).map(({ product, quantity, seat }) => {
+  const units = cart.filter(({ product }) => !isPromoCode(product))
+  // The sale may have lost a product since the cart was read.
+  if (units.some(({ product }) => !productOf(sale, product))) return problem('unknown-product')
+  const lines = unitLines(units).map(({ product, quantity, seat }) => {
     const own = seat === null ? undefined : chart?.at(seat)?.priceMinor
-    const { unit_price_minor = 0, ...row } = rowOf(sale, product)
-    return { ...row, product, quantity, unit_price_minor: own ?? unit_price_minor }
+    const { unit_price_minor, variant_of, weight_grams } = assertExists(productOf(sale, product), PRICED)
+    return { product, quantity, variant_of, weight_grams, unit_price_minor: own ?? unit_price_minor }
   })
   const useless = codes.find((code) => !isFor(code, boughtIn(lines)))
   const clash = useless ? unknownCode(useless.code) : clashOf(codes)
   if (clash) return clash
   const currency = currencyOf(sale, lines)
   const priced = billOf(lines, sale, { discounts: codes.map(discountOf), country, currency })
-  if (!priced) return invalidField('quantity', 'is too heavy to be sent there')
+  if (!priced) return { ...invalidField('quantity', 'is too heavy to be sent there'), reason: TOO_HEAVY }
   const prices = lines.map(({ unit_price_minor }) => unit_price_minor)
   const { bill, shares } = priced
   // Tax that the prices include is not stored with an order, but said on its receipt.
@@ -66,16 +72,22 @@ export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
   return { charge: { prices, ...billed }, totals }
 }
 
-/** The currency is the same for all lines of an order. */
-const currencyOf = ({ products }: SaleRow, lines: readonly { readonly product: string }[]) =>
-  products.find(({ product_id }) => product_id === lines[0]?.product)?.currency ?? ''
+const productOf = ({ products }: SaleRow, product: string) => products.find(({ product_id }) => product_id === product)
 
-/** The fields of a stored product that the bill of an order depends on. */
-function rowOf({ products }: SaleRow, product: string) {
-  const row = products.find(({ product_id }) => product_id === product)
-  const { variant_of = null, weight_grams = null } = row ?? {}
-  return { unit_price_minor: row?.unit_price_minor, variant_of, weight_grams }
+/** The currency is the same for all lines of an order. An order without lines has none, and costs nothing. */
+function currencyOf(sale: SaleRow, [first]: readonly { readonly product: string }[]): string {
+  return first ? assertExists(productOf(sale, first.product), PRICED).currency : ''
 }
+
+/**
+ * The fields of a product that the bill of a stored order depends on, beside its stored price. A product that left the
+ * sale belongs to no variants, and weighs nothing.
+ */
+function rowOf(sale: SaleRow, product: string) {
+  const { variant_of = null, weight_grams = null } = productOf(sale, product) ?? NO_PRODUCT
+  return { variant_of, weight_grams }
+}
+const NO_PRODUCT = { variant_of: null, weight_grams: null }
 
 const boughtIn = (lines: readonly { readonly product: string; readonly variant_of: string | null }[]) =>
   lines.map(({ product, variant_of }) => ({ product_id: product, variant_of }))
@@ -106,7 +118,9 @@ export function billWithout(
     currency: currencyOf(sale, left),
   })
   if (!made) throw new Error('what is left of an order cannot be sent, although more of it could')
-  const shares = new Map(cart.filter(isLeft).map((line, n) => [line, made.shares[n] ?? 0]))
+  const shares = new Map(
+    cart.filter(isLeft).map((line, n) => [line, assertExists(made.shares[n], 'A bill has a share for each line.')]),
+  )
   const kept = new Set(holding.map(({ code }) => usePromoCode(code).product))
   return {
     bill: made.bill,

@@ -9,8 +9,8 @@ import type { orders, PaymentAction, StoredLine } from './schema/orders.ts'
 export type OrderRow = Readonly<typeof orders.$inferSelect>
 
 /**
- * What an order costs in all, with what was given back and without lines that were taken out before it was paid. In
- * SQL: order_total.
+ * What an order costs in all, with what was given back and without lines that were taken out before it was paid. An
+ * order without a bill costs the sum of its lines. In SQL: order_total.
  */
 export const totalOf = (order: Priced): number =>
   (order.bill ?? []).reduce(

@@ -4,6 +4,7 @@
  */
 
 import type { Address, BillLine } from '../../shared/api/goods.ts'
+import { assert, assertExists } from '../../shared/lib/assert.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { type Cart, partsOf, unitLines } from './cart.ts'
 import { type Queryable, sent } from './connection.ts'
@@ -154,11 +155,13 @@ export async function record(
   const [row] = await sent(sql<RecordRow[]>`
     select recorded, others, numbers, created_at as "createdAt", reserved_until as "reservedUntil", prices ${also}
       from ${call}`)
+  // The ledger names no others if it has recorded all.
   const others = row?.others ?? []
-  if (!row || row.recorded + others.length !== batch.length)
-    throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)
+  assert(row && row.recorded + others.length === batch.length, 'Each reservation of a batch has one verdict.')
   const { createdAt, reservedUntil, prices, carts } = row
-  const numbers = Object.fromEntries(batch.map(({ order }, i) => [order, row.numbers[i] ?? 0]))
+  const numbers = Object.fromEntries(
+    batch.map(({ order }, i) => [order, assertExists(row.numbers[i], 'Each reservation of a batch has a number.')]),
+  )
   const verdicts: RecordVerdict[] = Array(batch.length).fill({
     verdict: 'recorded',
     createdAt,

@@ -6,8 +6,10 @@ import { orderAt } from './order-json.ts'
 
 const now = new Date()
 const prices = { one: { name: 'One', unit_price_minor: 1000, currency: 'EUR' } }
-const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices, numbers: {} } as const
-const order = orderFrom(reservationOf('sale'), recorded)
+const reservation = reservationOf('sale')
+const numbers = { [reservation.order]: 1 }
+const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices, numbers } as const
+const order = orderFrom(reservation, recorded)
 const shown = (status: OrderRow['status'], reason: string | null) =>
   orderAt({ ...order, status, reason }, now.getTime())
 

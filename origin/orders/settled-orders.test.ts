@@ -7,8 +7,10 @@ import { ownOrderRoutes } from '../checkout/own-order-routes.ts'
 import type { Sales } from '../sales/sales.ts'
 
 const now = new Date()
-const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {}, numbers: {} } as const
 const reservation = reservationOf('drop')
+const prices = { one: { name: 'One', unit_price_minor: 1000, currency: 'EUR' } }
+const numbers = { [reservation.order]: 1 }
+const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices, numbers } as const
 
 function routesTo(status: 'reserved' | 'cancelled' | 'expired' | 'refunded') {
   const order = { ...orderFrom(reservation, recorded), status }

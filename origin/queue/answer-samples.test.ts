@@ -77,8 +77,10 @@ function buyersCalls(status: string, outcome: object = RESERVED) {
   const answered = (_sale: string, visitor: string, beganMs: number) => void sampled.push({ visitor, beganMs })
   const row = { sale_id: 'hot', lines: [...ONE_LINE], contact: NO_CONTACT, delivery: NO_DELIVERY, products: [] }
   const [now, prices] = [new Date(), { one: { name: 'One', unit_price_minor: 1000, currency: 'EUR' } }]
-  const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices, numbers: {} } as const
-  const order = { ...orderFrom(reservationOf('hot'), recorded), visitor: 'ann', status, payment_method: 'pm_ok' }
+  const reservation = reservationOf('hot')
+  const numbers = { [reservation.order]: 1 }
+  const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices, numbers } as const
+  const order = { ...orderFrom(reservation, recorded), visitor: 'ann', status, payment_method: 'pm_ok' }
   const deps = {
     buyers: {
       throughEdge: (_: unknown, next: () => Promise<void>) => next(),

@@ -1,7 +1,7 @@
 /** The errors of a purchase, each next to the field that the buyer must correct. */
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
-import type { Problem } from '../../../shared/problem.ts'
+import { type Problem, TOO_HEAVY } from '../../../shared/problem.ts'
 import { type Html, html } from '../html.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
@@ -61,8 +61,7 @@ const inOrder = (faults: Faults): Faults =>
   Object.fromEntries(ORDER.flatMap((name) => (faults[name] === undefined ? [] : [[name, faults[name]]])))
 
 /** The error belongs to both the quantity and the country; the origin names the first. */
-export const isTooHeavy = ({ errors = [] }: Problem) =>
-  errors.some(({ field, detail }) => field === 'quantity' && /heavy/.test(detail))
+export const isTooHeavy = ({ reason }: Problem) => reason === TOO_HEAVY
 
 /** The total that a problem contains, because it differs from the one that the buyer saw. */
 export function totalsIn(problem: Problem): Quote | undefined {
