@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
 import { cartIn, unitsText } from '../ledger/cart.ts'
-import { storedDetails, withoutContact } from './intents.ts'
+import { readStored, storedDetails, withoutContact } from './intents.ts'
 
 test('a cart travels through Redis as one text', () => {
   const part = fc.oneof(
@@ -30,4 +30,34 @@ test('a contact is not shown with an intent that is set aside', () => {
   const stored = (details: string) => `1 1 one key hash ${details} user:an account`
   const withContact = storedDetails({ ...r, contact: { email: 'ada@example.com', address: null, language: 'en' } })
   expect(withoutContact(stored(withContact))).toBe(stored(storedDetails(r)))
+})
+
+test('a stored intent is read by its fields, and a damaged one is none', () => {
+  const r = { ...reservationOf('s'), method: 'pm_ok' }
+  const contact = { email: 'ada@example.com', address: null, language: 'en' }
+  const payment = storedDetails({ ...r, contact })
+    .split(' ')
+    .at(-1)
+  const stored = `17pt 2 one key hash public 7 ${payment} user:an account`
+  expect(readStored(stored)).toEqual({
+    atMs: '17pt',
+    quantity: '2',
+    units: 'one',
+    key: 'key',
+    hash: 'hash',
+    line: 'public',
+    number: '7',
+    payment,
+    visitor: 'user:an account',
+  })
+  expect(readStored('17 2 one key hash public 7  v')).toMatchObject({ payment: '', visitor: 'v' })
+  const damaged = [
+    '',
+    'one',
+    '17 2 one key hash public 7 pm_ok',
+    '17 2 one key hash public 7 pm_ok ',
+    'x 2 one k h l 7 p v',
+  ]
+  for (const text of [...damaged, '17 two one k h l 7 p v', '17 2  k h l 7 p v', '17 2 one k h l 7 p&& v'])
+    expect(readStored(text), text).toBeNull()
 })

@@ -43,9 +43,36 @@ export interface Intent {
   readonly stored: string
 }
 
-/** The format that reserve.lua writes, with the marks of mark-intents.lua. */
-const STORED =
-  /^(?<atMs>\d{1,15})p?t? (?<quantity>\d{1,9}) (?<product>\S+) (?<key>\S+) (?<hash>\S+) (?<line>\S+) (?<number>\d{1,16}) (?<method>[^\s&@]*)(&(?<charge>[\w-]+))?(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
+/** The fields of a stored intent that a space ends, in their order; the visitor, which may contain spaces, follows. */
+const FIELDS = {
+  /** The time with the marks of mark-intents.lua. */
+  atMs: /^\d{1,15}p?t?$/,
+  quantity: /^\d{1,9}$/,
+  /** A product, or the text of a cart. */
+  units: /^\S+$/,
+  key: /^\S+$/,
+  hash: /^\S+$/,
+  line: /^\S+$/,
+  number: /^\d{1,16}$/,
+  /** The method, which may be empty, then the charge and the contact if there are any. */
+  payment: /^[^\s&@]*(&[\w-]+)?(@[\w-]+)?$/,
+}
+type StoredIntent = Readonly<Record<keyof typeof FIELDS | 'visitor', string>>
+
+/** Reads the text that reserve.lua writes for an intent; null if it is damaged. */
+export function readStored(stored: string): StoredIntent | null {
+  const fields: Record<string, string> = {}
+  let from = 0
+  for (const [name, form] of Object.entries(FIELDS)) {
+    const to = stored.indexOf(' ', from)
+    const text = stored.slice(from, to)
+    if (to < 0 || !form.test(text)) return null
+    fields[name] = text
+    from = to + 1
+  }
+  const visitor = stored.slice(from)
+  return visitor === '' ? null : ({ ...fields, visitor } as StoredIntent)
+}
 
 /**
  * The parts of an intent that reserve.lua only stores. A charge has an `&` before it, a contact an `@`, and both no
@@ -188,20 +215,11 @@ export class Intents {
   #removing: NodeJS.Timeout | undefined
 
   #reservationIn(order: string, stored: string): Reservation | null {
-    const parts = STORED.exec(stored)?.groups
-    if (!parts) return null
-    const {
-      quantity,
-      product: units = '',
-      key = '',
-      hash = '',
-      line = '',
-      number,
-      method = '',
-      charge,
-      contact,
-      visitor = '',
-    } = parts
+    const fields = readStored(stored)
+    if (!fields) return null
+    const { quantity, units, key, hash, line, number, payment, visitor } = fields
+    const [withCharge = '', contact] = payment.split('@')
+    const [method, charge] = withCharge.split('&')
     const cart = cartIn(units)
     return {
       order,

@@ -6,6 +6,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
+import { assertExists } from '../../../shared/lib/assert.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import { isPromoCode, type Units, unitsText } from '../../ledger/cart.ts'
 import { isBoxOffice } from '../../ledger/record.ts'
@@ -40,7 +41,7 @@ const GATE_TTL_MS = 24 * 3_600_000
 /** A limit above the number of units of any visitor. */
 const UNLIMITED = 1_000_000_000
 
-/** The sale's terms, the same for all callers of one batch. */
+/** The sale's terms, the same for all callers of one script call. */
 interface Terms {
   readonly holdMs: number
   readonly limit: number
@@ -82,7 +83,7 @@ export class Gate {
     this.#redis = redis
     this.#key = gateKeys(saleId)
     this.intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
-    this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
+    this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserveAll(calls))
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait; while Redis is away, it is fenced. */
@@ -96,6 +97,13 @@ export class Gate {
   async #reserveUnlimited(reservation: CheckoutReservation, { holdMs }: Terms): Promise<GateVerdict> {
     const [verdict] = await this.#reserve([{ reservation, terms: { holdMs, limit: UNLIMITED, demand: [] } }])
     return verdict ?? { verdict: 'fenced' }
+  }
+
+  /** Reserves for a whole batch: calls with equal terms together, because the sale may change during a batch. */
+  async #reserveAll(calls: readonly Call[]): Promise<GateVerdict[]> {
+    const verdicts: GateVerdict[] = []
+    for (const group of byTerms(calls)) verdicts.push(...(await this.#reserve(group)))
+    return verdicts
   }
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
@@ -207,8 +215,8 @@ export class Gate {
   }
 
   async #take(calls: readonly Call[]): Promise<GateVerdict[]> {
-    const { holdMs, limit, demand, limits, variants } = (calls[0] as Call).terms
-    // With the calls that use codes, as their limits.
+    const { holdMs, limit, demand, limits, variants } = assertExists(calls[0], 'A batch has a call.').terms
+    // The calls that use codes bring this demand, as they bring the limits of their codes; others have none.
     const demandForUses = Math.max(...calls.map(({ terms }) => terms.demandForUses ?? 0))
     const products = [
       ...new Set(calls.flatMap(({ reservation: r }) => (r.cart ? r.cart.map(({ product }) => product) : r.product))),
@@ -233,7 +241,9 @@ export class Gate {
       args.push(most === undefined ? '' : [most, ...others].join(' '))
     }
     for (const { reservation: r } of calls) {
-      const units = r.cart ? unitsText(r) : (placeOf.get(r.product) ?? 0)
+      const units = r.cart
+        ? unitsText(r)
+        : assertExists(placeOf.get(r.product), 'A batch lists the product of each call.')
       args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r), r.networks ?? '')
     }
     const isSent = this.#redis.status === 'ready'
@@ -367,6 +377,21 @@ export class Gate {
     return new Rebuild(this.#redis, this.#key, fence)
   }
 }
+
+/** The calls in their order, cut wherever the next call has other terms. */
+export function byTerms<C extends { readonly terms: Terms }>(calls: readonly C[]): C[][] {
+  const groups: C[][] = []
+  let last: Terms | undefined
+  for (const call of calls) {
+    if (last && areSame(last, call.terms)) groups.at(-1)?.push(call)
+    else groups.push([call])
+    last = call.terms
+  }
+  return groups
+}
+
+/** Demand is the same for all calls of a moment. The limits by product come from one sale, as the variants do. */
+const areSame = (a: Terms, b: Terms) => a.holdMs === b.holdMs && a.limit === b.limit && a.variants === b.variants
 
 /** True if the seats of the reservation are still to be chosen. */
 const isOpen = ({ choice, cart }: CheckoutReservation) => choice !== undefined && cart === undefined
