@@ -27,12 +27,10 @@ describe.each([
     await writeSale(sql, 'young', saleOf(OF_SALE))
     await sql`
       insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
-        currency,
-                          status, idempotency_key, request_hash, reserved_until)
-      select lpad(to_hex(i), 32, '0')::uuid, (next_order_numbers(1))[1], case when i > ${BEFORE} then 'young'
-        else 'old' end, 'one', md5(i::text), i, 1,
-        1000, 'EUR', 'confirmed', 'k', 'h', now()
-      from generate_series(1, ${BEFORE + OF_SALE}) i`
+        currency, status, idempotency_key, request_hash, reserved_until)
+      select lpad(to_hex(i), 32, '0')::uuid, number, case when i > ${BEFORE} then 'young' else 'old' end, 'one',
+        md5(i::text), i, 1, 1000, 'EUR', 'confirmed', 'k', 'h', now()
+      from unnest(next_order_numbers(${BEFORE + OF_SALE})) with ordinality n (number, i)`
     if (isAnalyzed) await sql`analyze orders`
   })
 
