@@ -8,12 +8,14 @@
  * forever, and a server that vanishes is noticed (`response_timeout`) only when TCP gives up, after a quarter of an
  * hour.
  */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import postgres from 'postgres'
+import { AssertionError } from '../../shared/lib/assert.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { acceptedLimits, endForgottenSessions, PREPARING, type SessionLimits } from './sessions.ts'
 
@@ -230,8 +232,12 @@ export async function sent<T>(statement: PromiseLike<T>): Promise<T> {
   }
 }
 
-/** True if a failed statement may have taken effect: the connection broke. What Postgres itself rejects has not. */
+/**
+ * True if a failed statement may have taken effect: the connection broke, or its answer could not be. What Postgres
+ * itself rejects has not.
+ */
 export function mayHaveCommitted(error: Error & { code?: string }): boolean {
+  if (error instanceof AssertionError) return true
   if (error instanceof NotSent) return false
   if (error instanceof Unheard) return true
   return /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(error.code ?? '')
