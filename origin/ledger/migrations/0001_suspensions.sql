@@ -1,1 +1,0 @@
-ALTER TABLE "scheduled_actions" ADD COLUMN "suspended" jsonb;

@@ -1,1 +1,0 @@
-ALTER TABLE "refunds" ADD COLUMN "returned" jsonb DEFAULT '{}'::jsonb NOT NULL;
