@@ -23,7 +23,8 @@ test('a session that lost its client in the middle of a statement is ended, and 
   })
   transaction.catch(() => {})
   const waiting = () => sql`
-    select from pg_stat_activity where datname = current_database() and state = 'active' and wait_event = 'ClientRead'`
+    select from pg_stat_activity where datname = current_database() and state = 'active' and wait_event = 'ClientRead'
+      and query like 'update sales%'`
   await expect.poll(waiting).toHaveLength(1)
   // The server never hears that the client has closed it.
   way.vanish()
