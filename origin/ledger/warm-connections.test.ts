@@ -56,7 +56,7 @@ describe('a connection that the network has forgotten', () => {
   test('may have done its work, where the other one fails', async () => {
     const forgetful = new WarmConnections(pool, () => connect(way.through(url), 1))
     await forgetful.use(processOf)
-    const failing = forgetful.use((sql) => sql`select pg_sleep(3)`, {
+    const failing = forgetful.use((sql) => sql`select pg_sleep(30)`, {
       work: () => Promise.reject(new NotSent(new Error('refused'))),
       isFinal: () => true,
     })

@@ -83,12 +83,13 @@ function comparisonOf(
   seats: readonly number[],
   { held: heldInFlight, gone }: InFlight,
 ): Comparison {
-  const { ledger } = equal(counters)
-  if (!stock) return { ...equal(counters), found: 'fenced' }
+  const same = equal(counters)
+  if (!stock) return { ...same, found: 'fenced' }
+  const { ledger } = same
   const drift = stock.available + gone - ledger.available
   const heldDrift = stock.held - heldInFlight - ledger.held
   const isSame = drift === 0 && heldDrift === 0 && seats.length === 0
-  return { product_id: counters.product, found: isSame ? 'ok' : 'drift', drift, heldDrift, seats, ledger }
+  return isSame ? same : { ...same, found: 'drift', drift, heldDrift, seats }
 }
 
 function equal(counters: ProductCounters): Comparison {

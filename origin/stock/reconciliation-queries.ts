@@ -60,20 +60,17 @@ export async function readBeside(
   const held = uuidsIn(holds)
   const [row] = await sql<LedgerReading[]>`
     select (
-      select coalesce(json_agg(json_build_object('product', product_id, 'version', version, 'total', total, 'buffer',
-        buffer,
-          'held', held, 'sold', sold) order by place), '[]')
+      select coalesce(json_agg(json_build_object('product', product_id, 'version', version, 'total', total,
+          'buffer', buffer, 'held', held, 'sold', sold) order by place), '[]')
       from products where sale_id = ${saleId}) as products, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
-        'hash', request_hash,
-          'product', product_id, 'quantity', quantity, 'lines', cart,
+          'hash', request_hash, 'product', product_id, 'quantity', quantity, 'lines', cart,
           'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
       from (select * from orders where status = 'reserved' and sale_id = ${saleId}
             union all select * from orders where status = 'paying' and sale_id = ${saleId}) o
       where order_id <> all(${held}::uuid[])) as missing, (
       select coalesce(json_agg(json_build_object('order', order_id, 'product', product_id, 'quantity', quantity,
-        'lines', cart,
-          'isSold', status in ${sql(SOLD)})), '[]')
+          'lines', cart, 'isSold', status in ${sql(SOLD)})), '[]')
       from orders where order_id = any(${held}::uuid[]) and status not in ${sql(HELD)}) as ended, (
       select coalesce(array_agg(order_id::text), '{}') from orders
         where order_id = any(${uuidsIn(intents)}::uuid[])) as recorded, (

@@ -22,7 +22,7 @@ interface Scripts {
   adoptOrder: Script<number>
   settleHolds: Script<[ended: number, ...becameOfGivenBack: string[]]>
   markIntents: Script<(string | null)[]>
-  readStock: Script<(string | number)[] | null>
+  readStock: Script<string[] | null>
   readGate: Script<unknown>
   restoreOrders: Script<number>
   blockSeats: Script<number>
@@ -67,7 +67,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
 
 const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), 'utf8')
 /** What every script may call. */
-const PRELUDE = source('this-run') + source('units-of')
+const PRELUDE = source('this-run') + source('units-of') + source('counters-of')
 
 export function defineScripts<R extends Redis | Cluster>(redis: R): R & Scripts & BinaryScripts {
   for (const [command, { file, numberOfKeys }] of Object.entries(SCRIPTS))

@@ -31,7 +31,7 @@ export async function readGate(redis: Store, key: GateKeys, intents: Intents): P
 }
 
 /** Product, available and held units in turn. */
-export function readStock(reply: readonly (string | number)[]): Map<string, Stock> {
+export function readStock(reply: readonly string[]): Map<string, Stock> {
   const stock = new Map<string, Stock>()
   for (let i = 0; i < reply.length; i += 3)
     stock.set(String(reply[i]), { available: Number(reply[i + 1]), held: Number(reply[i + 2]) })
