@@ -135,8 +135,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/internal/sales/:sale/preview/:state': post(({ sale, state }, call) => previewDraft(sale, state, call)),
 }
 
-// -- Finding the route of a request
-// ------------------------------------------------------------------------------------
+// -- Finding the route of a request ----------------------------------------------------------------------------------
 
 /** The response to a request; null for what is not ours. Throws the problem of a request that no route takes. */
 export function handle(call: Call): Promise<Response> | Response | null {

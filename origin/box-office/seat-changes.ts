@@ -128,8 +128,7 @@ const invalid = (errors: readonly FieldError[]) =>
     problem('invalid-fields', { detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join('; '), errors }),
   )
 
-// -- Another seat for an order
-// -----------------------------------------------------------------------------------------
+// -- Another seat for an order ---------------------------------------------------------------------------------------
 
 export interface Moved {
   readonly order: OrderRow
@@ -223,8 +222,7 @@ async function moveUnit(tx: Queryable, saleId: string, from: string, to: string,
   return counts(to, 1)
 }
 
-// -- Who has a seat
-// ----------------------------------------------------------------------------------------------------
+// -- Who has a seat --------------------------------------------------------------------------------------------------
 
 /** Claimed seats and what has each: 1 held, 2 sold, 3 blocked. */
 export const claimStates = (sql: Sql, saleId: string) => sql<{ seat: number; state: number }[]>`

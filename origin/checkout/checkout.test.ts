@@ -264,8 +264,7 @@ test('refuses a visitor after a hundred failed orders, but returns their orders'
   const before = await origin.checkout(sale, { token, key: 'first' })
   await origin.sql()`
     insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
-      currency,
-                        status, idempotency_key, request_hash, reserved_until)
+      currency, status, idempotency_key, request_hash, reserved_until)
     select gen_random_uuid(), (next_order_numbers(1))[1], ${sale}, 'one', 'churner', 1, 1, 1000, 'EUR', 'cancelled',
       'k' || i, 'h', now()
     from generate_series(1, 100) i`

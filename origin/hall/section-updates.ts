@@ -151,8 +151,7 @@ export class SectionUpdates {
     return RESPONSE_ALREADY_SENT
   }
 
-  // -- What has changed
-  // ------------------------------------------------------------------------------------------------
+  // -- What has changed ----------------------------------------------------------------------------------------------
 
   #watchedOf(sale: SaleRow): Watched {
     const known = this.#watched.get(sale.sale_id)
@@ -203,8 +202,7 @@ export class SectionUpdates {
     for (const { response } of watched.listeners) response.end()
   }
 
-  // -- What is sent
-  // ----------------------------------------------------------------------------------------------------
+  // -- What is sent --------------------------------------------------------------------------------------------------
 
   /** The sections that changed after the event with this id, as listeners know them; null if that cannot be said. */
   #missedSince(watched: Watched, lastEventId = ''): string | null {

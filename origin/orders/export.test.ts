@@ -115,8 +115,7 @@ test('an export has every order once, and does not look complete if it fails', a
   await writeSale(sql, 'large', saleOf(1))
   await sql`
     insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
-      currency,
-                        status, idempotency_key, request_hash, reserved_until)
+      currency, status, idempotency_key, request_hash, reserved_until)
     select gen_random_uuid(), (next_order_numbers(1))[1], 'large', 'one', 'visitor ' || i, i, 1, 1000, 'EUR',
       'expired', 'k', 'h', now()
     from generate_series(1, ${ORDERS}) i`

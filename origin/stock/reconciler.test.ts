@@ -42,8 +42,7 @@ async function oversold(
   const ids = Array.from({ length: more }, () => randomUUID())
   await origin.sql()`
     insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
-      currency,
-                        status, idempotency_key, request_hash, reserved_until, charge_id, created_at)
+      currency, status, idempotency_key, request_hash, reserved_until, charge_id, created_at)
     select id, (next_order_numbers(1))[1], ${sale}, 'one', id::text, 1, 1, 1000, 'EUR', 'confirmed', 'k', 'h', now(),
       'ch_' || id,
            clock_timestamp() + i * interval '1 millisecond'

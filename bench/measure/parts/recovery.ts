@@ -138,8 +138,7 @@ async function fill(system: System, sale: string, rounds: number): Promise<numbe
     await sql`
       with placed as (
         insert into orders (order_id, number, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor,
-          currency,
-                            status, idempotency_key, request_hash, reserved_until)
+          currency, status, idempotency_key, request_hash, reserved_until)
         select (lpad(to_hex(1700000000000 + n), 12, '0') || left(md5(n::text), 20))::uuid, (next_order_numbers(1))[1],
           sale_id, product_id,
           gen_random_uuid(), n, 1, unit_price_minor, currency,

@@ -115,8 +115,7 @@ export async function hasLeft(now: SaleNow, visitor: string, number: number, con
   return left
 }
 
-// -- Known visitors
-// ----------------------------------------------------------------------------------------------------
+// -- Known visitors --------------------------------------------------------------------------------------------------
 
 const joins = new BatchedCalls<JoinRequest, JoinResponse>(RESPONSE_MS, (shard, requests) => shard.joinAll(requests))
 
@@ -158,8 +157,7 @@ const shardFor = (visitor: string, shards: number) => hashOf(visitor) % shards
 const shardOfVisitor = ({ queue, visitor }: JoinRequest, shards: number) =>
   shardName(queue, shardFor(visitor, shards), shards)
 
-// -- Unknown visitors
-// --------------------------------------------------------------------------------------------------
+// -- Unknown visitors ------------------------------------------------------------------------------------------------
 
 /** What this isolate has on lease of one queue, and who waits for it. */
 interface Counter {
