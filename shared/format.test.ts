@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decimal, minorOf, money } from './format.ts'
+import { decimal, minorOf, money, numberOf, shortNumber } from './format.ts'
 
 it.each([
   ['EUR', 12_900, '129.00'],
@@ -30,4 +31,23 @@ it.each([
 ])('an amount written as "%s" in %s is %s', (text, currency, minor) => {
   expect(minorOf(text, currency)).toBe(minor)
   if (minor !== null) expect(minorOf(decimal(minor, currency), currency)).toBe(minor)
+})
+
+it('an order number is six unambiguous symbols, and eight from the billionth order on', () => {
+  expect([0, 1, 2 ** 30 - 1, 2 ** 30, 2 ** 40 - 1].map(shortNumber)).toEqual([
+    ...['222-222', '222-223', 'ZZZ-ZZZ'],
+    ...['2322-2222', 'ZZZZ-ZZZZ'],
+  ])
+})
+
+it('an order number is read back however it is typed', () => {
+  const number = fc.integer({ min: 1, max: 2 ** 40 - 1 })
+  fc.assert(
+    fc.property(number, (n) => {
+      const text = shortNumber(n)
+      expect(numberOf(text)).toBe(n)
+      expect(numberOf(` ${text.toLowerCase().replace('-', ' ')}`)).toBe(n)
+    }),
+  )
+  for (const text of ['', 'K7Q-4M', 'K7Q-4M0', 'K7Q-4MI', '0000000000', '2222-2222']) expect(numberOf(text)).toBeNull()
 })

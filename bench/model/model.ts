@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../../dev/lib/command.ts'
-import { MAX_SHARDS, shardsFor } from '../../shared/ticket-shards.ts'
+import { MAX_SHARDS, shardsFor } from '../../shared/api/internal.ts'
 import { SHAPES } from '../crowd/arrivals.ts'
 import { type Bills, billsOf, trafficOf } from './bills.ts'
 import { count, sum } from './prices.ts'

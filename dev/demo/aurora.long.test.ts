@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PromoCode } from '../../shared/api/goods.ts'
-import { SaleConfig } from '../../shared/api/operator.ts'
+import { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { parse } from '../../shared/parse.ts'
 import { AURORA_CODES, auroraSale } from './aurora.ts'
 

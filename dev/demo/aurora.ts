@@ -5,7 +5,7 @@
 
 import type { Texts } from '../../shared/api/fields.ts'
 import type { PromoCode } from '../../shared/api/goods.ts'
-import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { drawShoe, type ShoeView } from './shoe.ts'
 
 const PRODUCT = 'aurora-one'

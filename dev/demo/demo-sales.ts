@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Image } from '../../shared/api/goods.ts'
-import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { LocalError } from '../lib/processes.ts'
 import { AURORA_CODES, AURORA_POSTS, auroraSale } from './aurora.ts'
 import { hallOf } from './hall.ts'

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import type { ListedSale, Listing } from '../../shared/api/front.ts'
-import { anySale } from '../../shared/search/testing.ts'
+import { anySale } from '../../shared/testing/listed-sale.ts'
 import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { call as callEdge } from '../testing/visitors.ts'
 import { arrange } from './listing.ts'

@@ -6,6 +6,7 @@
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
+import { MAX_SHARDS } from '../../shared/api/internal.ts'
 import {
   AdmissionKeySetting,
   canSign,
@@ -19,7 +20,6 @@ import {
   webCryptoKey,
 } from '../../shared/keys.ts'
 import { limit, optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
-import { MAX_SHARDS } from '../../shared/ticket-shards.ts'
 import { type Asset, namedByContent } from '../pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from '../pages/brand.ts'
 import type { StripePage } from '../pages/view.ts'

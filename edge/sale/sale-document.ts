@@ -1,6 +1,6 @@
 /** The JSON of `GET /sales/{sale}`: the public sale with its goods, and with variants inside their products. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import { productsOf } from '../../shared/goods.ts'
+import { productsOf } from '../../shared/products.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { publicSale } from '../view/respond.ts'
 

@@ -1,7 +1,7 @@
 /** The operators' calls for access: the rules of a sale, and the blocks of all sales. */
 import { Hono } from 'hono'
 import { ACCOUNT_PREFIX, BlockConfig, RuleChange, RuleConfig } from '../../shared/api/access.ts'
-import type { BlockState, Rule } from '../../shared/api/operator.ts'
+import type { BlockState, Rule } from '../../shared/api/operators/answers.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder } from '../ledger/order-statements.ts'

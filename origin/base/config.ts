@@ -4,7 +4,7 @@
  */
 import { createECDH, createHmac } from 'node:crypto'
 import * as v from 'valibot'
-import { ROLES } from '../../shared/api/roles.ts'
+import { ROLES } from '../../shared/api/operators/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
 import { isRedisUrl } from '../lib/redis.ts'

@@ -3,7 +3,7 @@
  * sells before the sale opens and while it is paused, and no limit of the sale is its own.
  */
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
-import type { BoxOfficeRequest } from '../../shared/api/hall-admin.ts'
+import type { BoxOfficeRequest } from '../../shared/api/operators/hall-admin.ts'
 import { statusOf } from '../../shared/api/order-status.ts'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'

@@ -14,7 +14,7 @@ import {
   ReleaseSeats,
   type SeatOwner,
   SectionConfig,
-} from '../../shared/api/hall-admin.ts'
+} from '../../shared/api/operators/hall-admin.ts'
 import { isSold, statusOf } from '../../shared/api/order-status.ts'
 import { SeatId, SectionId } from '../../shared/api/public.ts'
 import { problem, problemIn } from '../../shared/problem.ts'

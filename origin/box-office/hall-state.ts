@@ -1,6 +1,6 @@
 /** A hall as operators see it: its sections with their counts, and what has each seat, as two bits. Pure. */
 import { SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
-import type { SectionState } from '../../shared/api/hall-admin.ts'
+import type { SectionState } from '../../shared/api/operators/hall-admin.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import { seatsOf, sectionsIn } from '../seats/chart-document.ts'

@@ -2,7 +2,7 @@
  * The seats of a section, imported as a whole or not at all. They are compared in the ledger with those that are
  * there: a seat that stays keeps its place in the bitmap of taken seats, and one that somebody has never vanishes.
  */
-import { MAX_SEATS, type SeatImport } from '../../shared/api/hall-admin.ts'
+import { MAX_SEATS, type SeatImport } from '../../shared/api/operators/hall-admin.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'

@@ -3,7 +3,7 @@
  * orders, the sale's row and then those of its sections, so that nobody gets a seat meanwhile; the caller updates the
  * fast gate afterwards.
  */
-import type { MoveRequest, ReleaseSeats } from '../../shared/api/hall-admin.ts'
+import type { MoveRequest, ReleaseSeats } from '../../shared/api/operators/hall-admin.ts'
 import { HELD, isSold, statusOf } from '../../shared/api/order-status.ts'
 import { type FieldError, ProblemError, problem } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'

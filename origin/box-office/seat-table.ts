@@ -2,7 +2,7 @@
  * Reads the seats of a section from a table, row by row: what each field may hold, and which line is wrong. Pure, for
  * CSV and JSON alike: a field is text or a number.
  */
-import { MAX_PRICE_MINOR, MAX_SEATS } from '../../shared/api/hall-admin.ts'
+import { MAX_PRICE_MINOR, MAX_SEATS } from '../../shared/api/operators/hall-admin.ts'
 import { SEAT_KINDS, type SeatKind } from '../../shared/api/public.ts'
 import type { FieldError } from '../../shared/problem.ts'
 

@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import type { Context } from 'hono'
-import { MAX_SEATS } from '../../shared/api/hall-admin.ts'
+import { MAX_SEATS } from '../../shared/api/operators/hall-admin.ts'
 import { bodyTooLarge, jsonIn } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
 import { headerOf, readText, refuse } from '../lib/request.ts'

@@ -4,7 +4,7 @@
  * it gets a new one.
  */
 
-import { type ChartConfig, MAX_SECTIONS, type SectionConfig } from '../../shared/api/hall-admin.ts'
+import { type ChartConfig, MAX_SECTIONS, type SectionConfig } from '../../shared/api/operators/hall-admin.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { audit, changed } from '../ledger/audit.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ONE_LINE } from '../../shared/api/access.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
-import { NO_CONTACT } from '../../shared/api/operator.ts'
+import { NO_CONTACT } from '../../shared/api/operators/sale-config.ts'
 import { problem } from '../../shared/problem.ts'
 import { VisitorCalls } from '../access/visitor-calls.ts'
 import { createMetrics } from '../base/metrics.ts'

@@ -1,6 +1,6 @@
 /** The operators' calls for posts and announcements, and the edge's call for the feed. */
 import { Hono } from 'hono'
-import { AnnouncementRequest, PostRequest } from '../../shared/api/operator.ts'
+import { AnnouncementRequest, PostRequest } from '../../shared/api/operators/requests.ts'
 import { problem } from '../../shared/problem.ts'
 import type { DownloadOptions } from '../images/download.ts'
 import type { Images } from '../images/images.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { Image } from '../../shared/api/goods.ts'
-import type { AnnouncementRequest } from '../../shared/api/operator.ts'
+import type { AnnouncementRequest } from '../../shared/api/operators/requests.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { posts } from '../ledger/schema/sales.ts'

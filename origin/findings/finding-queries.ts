@@ -1,5 +1,5 @@
 /** Findings in the ledger. A problem has one row for as long as it lasts, however often it is seen. */
-import type { OpenFinding } from '../../shared/api/live.ts'
+import type { OpenFinding } from '../../shared/api/operators/live.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 

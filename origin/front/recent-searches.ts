@@ -4,7 +4,7 @@
  * transaction of the change, and a worker repeats deletions that failed.
  */
 import type { Logger } from 'pino'
-import { asTyped, MAX_RECENT, sameSearch } from '../../shared/search/recent.ts'
+import { asTyped, MAX_RECENT, sameSearch } from '../../shared/search/words.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Store } from '../stock/scripts.ts'
 

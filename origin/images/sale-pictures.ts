@@ -3,7 +3,7 @@
  * and the size of each is recorded, so that pages can reserve its space.
  */
 import type { Image } from '../../shared/api/goods.ts'
-import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { type FieldError, ProblemError, problem } from '../../shared/problem.ts'
 import { type DownloadOptions, download } from './download.ts'
 import type { Images, Picture } from './images.ts'

@@ -2,8 +2,9 @@
  * Jobs in Postgres. A job is added in the transaction that makes it necessary, so both commit or neither does.
  * Workers take and end many jobs by one statement, each on a lease, so a worker that dies loses nothing.
  */
-import type { Backlogs } from '../../shared/api/live.ts'
-import type { DeadJob, QueueState } from '../../shared/api/operator.ts'
+
+import type { DeadJob, QueueState } from '../../shared/api/operators/answers.ts'
+import type { Backlogs } from '../../shared/api/operators/live.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import {
   type Ended,

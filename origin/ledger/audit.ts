@@ -2,7 +2,7 @@
  * The audit log: what operators and the reconciler changed, one row per change, written in the transaction of the
  * change.
  */
-import type { AuditRow } from '../../shared/api/operator.ts'
+import type { AuditRow } from '../../shared/api/operators/answers.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Queryable, Sql } from './connection.ts'
 

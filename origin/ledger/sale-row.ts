@@ -1,5 +1,5 @@
 /** A sale as the ledger's queries return it. */
-import type { Rule } from '../../shared/api/operator.ts'
+import type { Rule } from '../../shared/api/operators/answers.ts'
 import type { Announcement } from '../../shared/api/public.ts'
 import type { products, sales } from './schema/sales.ts'
 

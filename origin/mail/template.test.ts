@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { LANGUAGES } from '../../shared/api/fields.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { MAILED_REASONS } from '../../shared/api/order-status.ts'
-import { shortNumber } from '../../shared/short-number.ts'
+import { shortNumber } from '../../shared/format.ts'
 import { write as writeMail } from './template.ts'
 
 const SHOP = 'https://drop.example'

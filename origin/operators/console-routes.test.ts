@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Role } from '../../shared/api/roles.ts'
+import type { Role } from '../../shared/api/operators/roles.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { loadConsole } from './console-files.ts'
 import { consoleRoutes } from './console-routes.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
-import { ROLES, type Role } from '../../shared/api/roles.ts'
+import { ROLES, type Role } from '../../shared/api/operators/roles.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { operatorRoutes } from '../operators-api.ts'
 import { writeOperator } from './operator-queries.ts'

@@ -1,7 +1,7 @@
 /** Identifies the operator who makes a call, and checks what their role allows. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
-import { hasRole, type Operator, type Role } from '../../shared/api/roles.ts'
+import { hasRole, type Operator, type Role } from '../../shared/api/operators/roles.ts'
 import { problem } from '../../shared/problem.ts'
 import { bearer, comparesTo, headerOf, refuse } from '../lib/request.ts'
 import { ADMIN, type Operators } from './operators.ts'

@@ -3,7 +3,7 @@
  * creates a key contains it.
  */
 import { Hono } from 'hono'
-import { NewOperator } from '../../shared/api/operator.ts'
+import { NewOperator } from '../../shared/api/operators/roles.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, NO_STORE, refuse } from '../lib/request.ts'

@@ -3,7 +3,7 @@
  * ledger one query a second, and a correct key is never refused because of them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Operator } from '../../shared/api/roles.ts'
+import type { Operator } from '../../shared/api/operators/roles.ts'
 
 /** The operators by the hash of their key. */
 type Keys = ReadonlyMap<string, Operator>

@@ -1,7 +1,7 @@
 /** Operators, and their sessions in browsers. */
 
-import type { Suspension } from '../../shared/api/operator.ts'
-import { hasRole, type Operator, type Role } from '../../shared/api/roles.ts'
+import type { Suspension } from '../../shared/api/operators/answers.ts'
+import { hasRole, type Operator, type Role } from '../../shared/api/operators/roles.ts'
 import { note } from '../findings/finding-queries.ts'
 import { ADMIN_NAME, ALL_SALES, audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

@@ -6,7 +6,7 @@
  * the others are looked up together.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { Operator, Role } from '../../shared/api/roles.ts'
+import type { Operator, Role } from '../../shared/api/operators/roles.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'

@@ -3,8 +3,7 @@
  * nonce. The service decides a person's role by a claim of the ID token.
  */
 import * as oidc from 'openid-client'
-import { TAKEN_NAMES } from '../../shared/api/operator.ts'
-import { hasRole, type Operator, ROLES, type Role } from '../../shared/api/roles.ts'
+import { hasRole, type Operator, ROLES, type Role, TAKEN_NAMES } from '../../shared/api/operators/roles.ts'
 import type { OidcConfig } from '../base/config.ts'
 import type { Identity } from './operator-queries.ts'
 

@@ -4,8 +4,8 @@
  */
 import type { Context } from 'hono'
 import { statusOf } from '../../shared/api/order-status.ts'
+import { shortNumber } from '../../shared/format.ts'
 import { invalidField } from '../../shared/problem.ts'
-import { shortNumber } from '../../shared/short-number.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type ExportedOrder, exportPages, totalOf } from '../ledger/order-statements.ts'
 import { refuse } from '../lib/request.ts'

@@ -19,7 +19,7 @@ import {
   type Totals,
 } from '../../shared/api/public.ts'
 import { shareWithin, totalsOf } from '../../shared/bill.ts'
-import { shortNumber } from '../../shared/short-number.ts'
+import { shortNumber } from '../../shared/format.ts'
 import { isPromoCode, partsOf, unitLines } from '../ledger/cart.ts'
 import { kindOf, type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
 import type { Charge, Reservation } from '../ledger/record.ts'

@@ -1,6 +1,6 @@
 /** The operators' call for a refund. */
 import { Hono } from 'hono'
-import { RefundRequest } from '../../shared/api/operator.ts'
+import { RefundRequest } from '../../shared/api/operators/requests.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { idempotencyKey, jsonBody } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'

@@ -2,7 +2,7 @@
  * Refunds that an operator asks for. The row, its job and the audit entry are one transaction; the outbox calls the
  * provider, and the order shows it once the provider has confirmed.
  */
-import type { RefundRequest } from '../../shared/api/operator.ts'
+import type { RefundRequest } from '../../shared/api/operators/requests.ts'
 import { isSold } from '../../shared/api/order-status.ts'
 import { amountIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'

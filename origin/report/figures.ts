@@ -3,8 +3,8 @@
  * arrived, and how many were called per second. Pure.
  */
 import type { SaleState } from '../../shared/api/internal.ts'
-import type { Funnel } from '../../shared/api/live.ts'
-import type { Figures, Minute } from '../../shared/api/report.ts'
+import type { Funnel } from '../../shared/api/operators/live.ts'
+import type { Figures, Minute } from '../../shared/api/operators/report.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 
 /** The highest and the last value of each gauge. */

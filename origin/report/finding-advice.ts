@@ -1,7 +1,7 @@
 /**
  * Describes for each kind of finding what an operator should do, what buyers notice, and which page to open. Pure.
  */
-import type { Level, Place } from '../../shared/api/live.ts'
+import type { Level, Place } from '../../shared/api/operators/live.ts'
 import type { FindingKind } from '../findings/finding-queries.ts'
 
 /** The parts of a finding that a page can show. */

@@ -1,7 +1,7 @@
 /** Queries for the charts and the report: what happened in each sale by the minute, and the ledger's figures. */
 
+import type { Figures, Incident, Minute } from '../../shared/api/operators/report.ts'
 import { SOLD } from '../../shared/api/order-status.ts'
-import type { Figures, Incident, Minute } from '../../shared/api/report.ts'
 import { READS } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'

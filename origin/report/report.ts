@@ -1,5 +1,5 @@
 /** Calculates the report of a sale: curves, waits, and how fairly people were served. Pure. */
-import type { Minute, ShownWait } from '../../shared/api/report.ts'
+import type { Minute, ShownWait } from '../../shared/api/operators/report.ts'
 
 /** The first order of a ticket number. */
 export interface Served {

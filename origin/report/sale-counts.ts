@@ -5,7 +5,7 @@
  */
 import { queueNamesOf } from '../../shared/api/access.ts'
 import type { LineFigures } from '../../shared/api/internal.ts'
-import type { Figures } from '../../shared/api/report.ts'
+import type { Figures } from '../../shared/api/operators/report.ts'
 import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'

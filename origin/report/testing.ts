@@ -1,5 +1,5 @@
 /** Situations of a sale for tests: one in which all is well, and one for each thing that can be wrong. */
-import type { OpenFinding } from '../../shared/api/live.ts'
+import type { OpenFinding } from '../../shared/api/operators/live.ts'
 import { FINDING_ADVICE } from './finding-advice.ts'
 import type { Situation } from './sale-health.ts'
 

@@ -3,7 +3,7 @@
  * followed until they are called. Pure; the state is in the memory of one process, so a restart leaves a gap.
  */
 import type { LineFigures } from '../../shared/api/internal.ts'
-import type { Figures } from '../../shared/api/report.ts'
+import type { Figures } from '../../shared/api/operators/report.ts'
 
 const MINUTE_MS = 60_000
 /** An hour of reports is followed. If there would be more, every second one is dropped. */

@@ -3,7 +3,7 @@
  * payments responds to them. The console reads the hash in any process, and the workers divide the sales by it.
  */
 import { randomUUID } from 'node:crypto'
-import type { Health } from '../../shared/api/live.ts'
+import type { Health } from '../../shared/api/operators/live.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { ProviderSeen } from '../providers/provider.ts'

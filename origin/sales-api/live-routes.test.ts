@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { LiveReading as Live } from '../../shared/api/live.ts'
-import type { SaleReport } from '../../shared/api/report.ts'
+import type { LiveReading as Live } from '../../shared/api/operators/live.ts'
+import type { SaleReport } from '../../shared/api/operators/report.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 

@@ -4,8 +4,8 @@
  * respond, its last figures are shown and the page says that the store is away.
  */
 
-import type { Backlogs, HealthSummary, LiveReading, OpenFinding } from '../../shared/api/live.ts'
-import type { Backlog, Figures, Minute } from '../../shared/api/report.ts'
+import type { Backlogs, HealthSummary, LiveReading, OpenFinding } from '../../shared/api/operators/live.ts'
+import type { Backlog, Figures, Minute } from '../../shared/api/operators/report.ts'
 import { openFindings } from '../findings/finding-queries.ts'
 import { readBacklogs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'

@@ -3,14 +3,8 @@ import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { ProductId } from '../../shared/api/fields.ts'
-import {
-  AdmissionChange,
-  MAX_UNITS,
-  OversellPolicy,
-  PauseRequest,
-  Restock,
-  SaleConfig,
-} from '../../shared/api/operator.ts'
+import { AdmissionChange, PauseRequest, Restock } from '../../shared/api/operators/requests.ts'
+import { MAX_UNITS, OversellPolicy, SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import type { Config } from '../base/config.ts'
 import { countOpenFindings } from '../findings/finding-queries.ts'

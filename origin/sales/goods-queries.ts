@@ -3,7 +3,7 @@
  * change.
  */
 import type { GoodsDocument, ProductGoods } from '../../shared/api/goods.ts'
-import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import type { Queryable } from '../ledger/connection.ts'
 
 /** Runs in the transaction that writes the sale. */

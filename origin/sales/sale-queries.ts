@@ -1,10 +1,10 @@
 /** Sales and their products in the ledger: reads, writes, the operator's switches, and restocks. */
 
 import type { Texts } from '../../shared/api/fields.ts'
-import type { SaleConfig } from '../../shared/api/operator.ts'
+import { shardsFor } from '../../shared/api/internal.ts'
+import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
-import { shardsFor } from '../../shared/ticket-shards.ts'
 import { ADMIN_NAME, audit, changed } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'

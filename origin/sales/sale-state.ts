@@ -4,7 +4,7 @@
  */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
-import { productsOf } from '../../shared/goods.ts'
+import { productsOf } from '../../shared/products.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
 
 const early = new WeakMap<SaleRow, Map<string, SaleRow>>()

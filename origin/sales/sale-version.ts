@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 
 /** Each field has this many characters of six bits, so one change in sixteen million remains undetected. */

@@ -2,7 +2,8 @@
  * The effect of a scheduled action. It is the same as that of the API call with its name, and runs in the transaction
  * of the action's run.
  */
-import { MAX_UNITS, type ScheduledEffect } from '../../shared/api/operator.ts'
+import type { ScheduledEffect } from '../../shared/api/operators/requests.ts'
+import { MAX_UNITS } from '../../shared/api/operators/sale-config.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { publishPost } from '../feed/posts.ts'

@@ -2,7 +2,7 @@
  * Scheduled actions and their runs in the ledger. A run's row is written in the transaction of its effect, so the
  * effect happens once.
  */
-import type { ScheduledRun } from '../../shared/api/operator.ts'
+import type { ScheduledRun } from '../../shared/api/operators/answers.ts'
 import { closeAbout } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

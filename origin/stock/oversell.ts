@@ -4,7 +4,7 @@
  * the row counted.
  */
 import type { Logger } from 'pino'
-import type { OversellPolicy } from '../../shared/api/operator.ts'
+import type { OversellPolicy } from '../../shared/api/operators/sale-config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { close, note } from '../findings/finding-queries.ts'
 import { audit } from '../ledger/audit.ts'

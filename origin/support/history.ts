@@ -1,5 +1,5 @@
 /** Reads an order for support: its current state, its payment, and its whole history in one timeline. */
-import type { FoundOrder, OrderTimeline } from '../../shared/api/operator.ts'
+import type { FoundOrder, OrderTimeline } from '../../shared/api/operators/answers.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import { billOn, orderAt } from '../orders/order-json.ts'

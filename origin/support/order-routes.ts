@@ -4,7 +4,7 @@
  */
 
 import { type Context, Hono } from 'hono'
-import { CancelRequest, ReturnRequest } from '../../shared/api/operator.ts'
+import { CancelRequest, ReturnRequest } from '../../shared/api/operators/requests.ts'
 import { statusOf } from '../../shared/api/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import { feed } from '../events/change-feed.ts'

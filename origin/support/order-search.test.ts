@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { shortNumber } from '../../shared/short-number.ts'
+import { shortNumber } from '../../shared/format.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { addHall } from '../../test/lib/hall.ts'
 import { readToTheEnd } from '../../test/lib/origin-process.ts'

@@ -4,8 +4,8 @@
  * forgiven.
  */
 import { type LedgerStatus, ORDER_STATUSES } from '../../shared/api/order-status.ts'
+import { numberOf } from '../../shared/format.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
-import { numberOf } from '../../shared/short-number.ts'
 import type { Sql } from '../ledger/connection.ts'
 import {
   type Filters,

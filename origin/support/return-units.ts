@@ -2,7 +2,7 @@
  * Puts units of a refunded order back on sale, once: money that went back by itself leaves them sold. No money moves
  * here. Without its last line the order has none of its units any more.
  */
-import type { ReturnRequest } from '../../shared/api/operator.ts'
+import type { ReturnRequest } from '../../shared/api/operators/requests.ts'
 import { isSold, statusOf } from '../../shared/api/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'

@@ -4,7 +4,7 @@
  */
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
-import type { HistoryEntry, OrderTimeline } from '../../shared/api/operator.ts'
+import type { HistoryEntry, OrderTimeline } from '../../shared/api/operators/answers.ts'
 import type { LedgerStatus } from '../../shared/api/order-status.ts'
 import { ALL_SALES, audit, READS } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

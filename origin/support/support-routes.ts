@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { OrderId, ProductId, pageLimit, SaleId } from '../../shared/api/fields.ts'
-import { NoteRequest } from '../../shared/api/operator.ts'
+import { NoteRequest } from '../../shared/api/operators/requests.ts'
 import { ORDER_STATUSES, type OrderStatus } from '../../shared/api/order-status.ts'
 import { parse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'

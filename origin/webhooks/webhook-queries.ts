@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import type { WebhookState } from '../../shared/api/operator.ts'
+import type { WebhookState } from '../../shared/api/operators/answers.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import { type JobData, QUEUES } from '../jobs/queues.ts'

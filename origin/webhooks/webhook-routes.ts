@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
-import type { Delivery, WebhookState } from '../../shared/api/operator.ts'
+import type { Delivery, WebhookState } from '../../shared/api/operators/answers.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import { closeAbout } from '../findings/finding-queries.ts'

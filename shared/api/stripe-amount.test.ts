@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { parse } from '../parse.ts'
-import { SectionConfig } from './hall-admin.ts'
-import { SaleConfig } from './operator.ts'
+import { SectionConfig } from './operators/hall-admin.ts'
+import { SaleConfig } from './operators/sale-config.ts'
 import { amountIssue, chargeIssue, fromStripe, toStripe } from './stripe-amount.ts'
 
 describe('an amount', () => {

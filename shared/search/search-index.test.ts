@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anySale } from '../testing/listed-sale.ts'
 import { entriesOf } from './entries.ts'
 import { partsOf } from './marks.ts'
 import { SearchIndex } from './search-index.ts'
-import { anySale } from './testing.ts'
 
 const SALES = [
   anySale('pizza', 'Pizza oven night', { venue: 'New York Loft' }),

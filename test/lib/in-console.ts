@@ -1,6 +1,6 @@
 /** Signs in to the console in a real browser as a new operator. */
 import type { Page } from 'playwright-core'
-import type { Role } from '../../shared/api/roles.ts'
+import type { Role } from '../../shared/api/operators/roles.ts'
 import type { RunSystem } from '../run/one-system.ts'
 import { admin } from './operator.ts'
 

@@ -4,7 +4,7 @@ import type { Reservation } from '../../origin/ledger/record.ts'
 import { ONE_LINE } from '../../shared/api/access.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
-import { NO_CONTACT, type SaleConfig } from '../../shared/api/operator.ts'
+import { NO_CONTACT, type SaleConfig } from '../../shared/api/operators/sale-config.ts'
 
 /** An open sale of one product, in the form of the ledger. */
 export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({

@@ -2,7 +2,7 @@
  * The latest searches. They are stored in this browser, or on the server if the visitor is signed in at the shop, so
  * that other devices have them too.
  */
-import { latestFirst } from '../../../shared/search/recent.ts'
+import { latestFirst } from '../../../shared/search/words.ts'
 import { get, store, stored } from '../page.ts'
 
 const KEY = 'searches'

@@ -1,7 +1,7 @@
 /** The countries to which a sale delivers, with their names in the visitor's language. */
 import type { Delivery } from '../../../shared/api/goods.ts'
+import { WITHOUT_POSTCODES } from '../../../shared/api/goods.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-import { WITHOUT_POSTCODES } from '../../../shared/postcodes.ts'
 
 /** The countries of ISO 3166-1, for a sale that delivers everywhere. */
 export const EVERYWHERE: readonly string[] = (

@@ -4,7 +4,7 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { Minute } from '../../../shared/api/report.ts'
+import type { Minute } from '../../../shared/api/operators/report.ts'
 import { figure } from './parts.tsx'
 
 interface Series {

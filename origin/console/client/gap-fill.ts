@@ -1,5 +1,5 @@
 /** Adds the minutes without events to a chart's data. Pure. */
-import type { Minute } from '../../../shared/api/report.ts'
+import type { Minute } from '../../../shared/api/operators/report.ts'
 
 /**
  * A sale in which nothing happens writes no minutes. The first and the last minute of each gap are added, because a

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Funnel } from '../../../shared/api/live.ts'
+import type { Funnel } from '../../../shared/api/operators/live.ts'
 import { ApiError } from './api.ts'
 import { type Done, say } from './toast.tsx'
 

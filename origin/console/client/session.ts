@@ -1,7 +1,7 @@
 /** The signed-in operator, and the cache of data that were read in their name. */
 import { signal } from '@preact/signals'
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/preact-query'
-import { hasRole, type Operator, type Role } from '../../../shared/api/roles.ts'
+import { hasRole, type Operator, type Role } from '../../../shared/api/operators/roles.ts'
 import { ApiError, send } from './api.ts'
 
 /** The session is `unknown` until the origin has responded. */

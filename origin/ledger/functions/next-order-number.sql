@@ -1,4 +1,4 @@
--- order_number: the number of the p_count-th order, for people and support (short-number.ts). It says nothing of
+-- order_number: the number of the p_count-th order, for people and support (shared/format.ts). It says nothing of
 -- p_count to those without the key: a Feistel network of four rounds of SHA-256 maps one to one 30 bits, and from the
 -- billionth order on the other numbers of 40 bits.
 create or replace function order_number(p_count bigint,

@@ -1,7 +1,7 @@
 /** Problems, changes, and the operators who make them. */
 import { sql } from 'drizzle-orm'
 import { bigserial, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import type { Role } from '../../../shared/api/roles.ts'
+import type { Role } from '../../../shared/api/operators/roles.ts'
 import { instant } from './columns.ts'
 
 /** Problems found by the system, one open row per problem. */

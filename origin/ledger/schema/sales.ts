@@ -28,13 +28,9 @@ import {
 } from '../../../shared/api/goods.ts'
 import type { SectionType } from '../../../shared/api/hall.ts'
 import { DEFAULT_MAILS, type MailKind } from '../../../shared/api/mails.ts'
-import {
-  type Contact,
-  NO_CONTACT,
-  type SaleConfig,
-  type ScheduledEffect,
-  type Suspension,
-} from '../../../shared/api/operator.ts'
+import type { Suspension } from '../../../shared/api/operators/answers.ts'
+import type { ScheduledEffect } from '../../../shared/api/operators/requests.ts'
+import { type Contact, NO_CONTACT, type SaleConfig } from '../../../shared/api/operators/sale-config.ts'
 import type { Seller, Tax } from '../../../shared/api/public.ts'
 import { instant } from './columns.ts'
 

@@ -1,6 +1,6 @@
 /** The blocks of all sales. */
 import { useSignal } from '@preact/signals'
-import type { BlockState } from '../../../../../shared/api/operator.ts'
+import type { BlockState } from '../../../../../shared/api/operators/answers.ts'
 import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { block, unblock } from './block.ts'

@@ -1,6 +1,6 @@
 /** The rules of a sale. The first rule that matches a new visitor decides. */
 import type { RuleConfig } from '../../../../../shared/api/access.ts'
-import type { Rule } from '../../../../../shared/api/operator.ts'
+import type { Rule } from '../../../../../shared/api/operators/answers.ts'
 import { admin } from '../../api.ts'
 import { Confirm, count } from '../../parts.tsx'
 import { may } from '../../session.ts'

@@ -1,6 +1,7 @@
 /** Describes an audit entry as a sentence that follows its operator's name. Pure. */
 import type { RuleConfig } from '../../../../../shared/api/access.ts'
-import type { AsJson, AuditRow, ScheduledEffect } from '../../../../../shared/api/operator.ts'
+import type { AsJson, AuditRow } from '../../../../../shared/api/operators/answers.ts'
+import type { ScheduledEffect } from '../../../../../shared/api/operators/requests.ts'
 import { money } from '../../../../../shared/format.ts'
 import { count, instant } from '../../parts.tsx'
 import { ACTIONS, inWords as ruleInWords } from '../access/rule-form.ts'

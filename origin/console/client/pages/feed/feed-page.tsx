@@ -2,7 +2,7 @@
 import '../goods/goods.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
-import type { PostRequest } from '../../../../../shared/api/operator.ts'
+import type { PostRequest } from '../../../../../shared/api/operators/requests.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'

@@ -1,6 +1,6 @@
 /** Lists the operators. Owners can add one, replace a key, and revoke a key. */
 import { useMutation, useQuery } from '@tanstack/preact-query'
-import { ROLES, type Role } from '../../../../../shared/api/roles.ts'
+import { ROLES, type Role } from '../../../../../shared/api/operators/roles.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'

@@ -1,6 +1,6 @@
 /** Calculations on an order as the operators' API returns it. Pure. */
 import type { Address } from '../../../../../shared/api/goods.ts'
-import type { AsJson, FoundOrder, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operator.ts'
+import type { AsJson, FoundOrder, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operators/answers.ts'
 import type { OrderLine } from '../../../../../shared/api/public.ts'
 
 export type Entry = AsJson<HistoryEntry>

@@ -1,7 +1,7 @@
 /** A sale that is being edited: the body of the PUT, its errors, and its changes. Pure. */
 import * as v from 'valibot'
 import { SaleId } from '../../../../../shared/api/fields.ts'
-import { SaleConfig } from '../../../../../shared/api/operator.ts'
+import { SaleConfig } from '../../../../../shared/api/operators/sale-config.ts'
 import { decimal } from '../../../../../shared/format.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }

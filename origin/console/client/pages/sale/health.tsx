@@ -2,7 +2,7 @@
  * Shows the open problems and the health of each part. The origin decides them, and with them every colour of the
  * page.
  */
-import type { HealthSummary } from '../../../../../shared/api/live.ts'
+import type { HealthSummary } from '../../../../../shared/api/operators/live.ts'
 import { time } from '../../parts.tsx'
 
 /** The problems, the worst first, each with a link. */

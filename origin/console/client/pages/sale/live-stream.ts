@@ -1,7 +1,7 @@
 /** Receives a running sale as the origin streams it: the latest state, and its age. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Figures, Minute } from '../../../../../shared/api/report.ts'
+import type { Figures, Minute } from '../../../../../shared/api/operators/report.ts'
 import { admin, read } from '../../api.ts'
 import { queries } from '../../session.ts'
 

@@ -1,5 +1,5 @@
 /** The operator's actions on a running sale. Each reports its result and how to undo it. */
-import type { AnnouncementRequest } from '../../../../../shared/api/operator.ts'
+import type { AnnouncementRequest } from '../../../../../shared/api/operators/requests.ts'
 import { admin } from '../../api.ts'
 import { count } from '../../parts.tsx'
 import { soldBy } from '../../sold-by.ts'

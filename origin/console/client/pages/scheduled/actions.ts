@@ -1,5 +1,5 @@
 /** Describes scheduled actions in words. */
-import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
+import type { ScheduledEffect } from '../../../../../shared/api/operators/requests.ts'
 import { money } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
 

@@ -1,6 +1,6 @@
 /** The form that adds a scheduled action. */
 import { useSignal } from '@preact/signals'
-import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
+import type { ScheduledEffect } from '../../../../../shared/api/operators/requests.ts'
 import { minorOf } from '../../../../../shared/format.ts'
 import { admin } from '../../api.ts'
 import { Failure, moment, textIn, useSubmit } from '../../parts.tsx'

@@ -1,7 +1,7 @@
 /** The scheduled actions of a sale: future ones, past ones, and a form for a new one. */
 import './scheduled.css'
 import { useQuery } from '@tanstack/preact-query'
-import type { ScheduledRun, Suspension } from '../../../../../shared/api/operator.ts'
+import type { ScheduledRun, Suspension } from '../../../../../shared/api/operators/answers.ts'
 import { roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, moment, useTitle } from '../../parts.tsx'

@@ -1,5 +1,5 @@
 /** The calls for webhooks. Each change reports its result and how to undo it. */
-import type { Delivery, WebhookState } from '../../../../../shared/api/operator.ts'
+import type { Delivery, WebhookState } from '../../../../../shared/api/operators/answers.ts'
 import { send } from '../../api.ts'
 import { count } from '../../parts.tsx'
 import type { Done } from '../../toast.tsx'

@@ -4,7 +4,7 @@
  */
 import { useInfiniteQuery } from '@tanstack/preact-query'
 import { Link, useSearch } from 'wouter-preact'
-import type { Delivery } from '../../../../../shared/api/operator.ts'
+import type { Delivery } from '../../../../../shared/api/operators/answers.ts'
 import { Confirm, Failure, moment, TableHead, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { type Endpoint, readDeliveries, sendAgain } from './calls.ts'

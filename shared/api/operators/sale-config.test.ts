@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { parse } from '../parse.ts'
-import { ProblemError } from '../problem.ts'
-import { DEFAULT_MAILS } from './mails.ts'
-import { SaleConfig } from './operator.ts'
+import { parse } from '../../parse.ts'
+import { ProblemError } from '../../problem.ts'
+import { DEFAULT_MAILS } from '../mails.ts'
+import { SaleConfig } from './sale-config.ts'
 
 const sale = {
   name: 'Trainers "Ünï" 👟',

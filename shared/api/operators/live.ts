@@ -1,6 +1,6 @@
 /** The types of a running sale as the origin streams it to the console, and of the minutes of a sale. */
 
-import type { Rule } from './operator.ts'
+import type { Rule } from './answers.ts'
 import type { Backlog, Figures, Minute } from './report.ts'
 
 /** The backlogs of the workers. */

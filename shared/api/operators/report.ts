@@ -1,6 +1,6 @@
 /** The report of a sale, which `GET /admin/sales/{sale}/report` returns and the console shows. */
 
-import type { Texts } from './fields.ts'
+import type { Texts } from '../fields.ts'
 
 export interface SaleReport {
   readonly sale: string

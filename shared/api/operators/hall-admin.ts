@@ -1,10 +1,10 @@
 /** The hall of a sale in the operators' API: sections, seats, blocks, moves and the box office. */
 import * as v from 'valibot'
-import { exactly, name, note, whole } from './fields.ts'
-import type { SeatState, SectionType } from './hall.ts'
-import { MAX_UNITS } from './operator.ts'
-import { CheckoutRequest, SeatId, SectionId } from './public.ts'
-import { chargeIssue } from './stripe-amount.ts'
+import { exactly, name, note, whole } from '../fields.ts'
+import type { SeatState, SectionType } from '../hall.ts'
+import { CheckoutRequest, SeatId, SectionId } from '../public.ts'
+import { chargeIssue } from '../stripe-amount.ts'
+import { MAX_UNITS } from './sale-config.ts'
 
 /** The maximum number of seats of a sale. */
 export const MAX_SEATS = 200_000

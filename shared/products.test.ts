@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { productsOf } from './goods.ts'
+import { productsOf } from './products.ts'
 
 const shared = { currency: 'EUR', limit: 2, weight_grams: 900, has_terms: false }
 const unit = (product_id: string, total: number) => ({ ...shared, product_id, name: product_id, total })

@@ -1,0 +1,97 @@
+/** What operators send: the bodies of their calls, except the configuration of a sale. */
+import * as v from 'valibot'
+import { exactly, instant, name, ProductId, Texts, whole } from '../fields.ts'
+import { Image } from '../goods.ts'
+import { MAX_UNITS, rate } from './sale-config.ts'
+
+export const AdmissionChange = exactly({ rate_per_second: rate })
+
+/** The maximum number of order lines, which exceeds the number of seats in any order. Each seat is a line. */
+const MAX_ORDER_LINES = 1_000
+
+/** The numbers of lines of an order. */
+const LineNumbers = v.pipe(
+  v.array(whole(1, MAX_ORDER_LINES), 'a list is required'),
+  v.minLength(1, 'at least one line'),
+  v.maxLength(MAX_ORDER_LINES, `at most ${MAX_ORDER_LINES} lines`),
+  v.check((lines) => new Set(lines).size === lines.length, 'each line once'),
+)
+
+/**
+ * A missing `amount_minor` means all that has not been refunded yet, or the price of the lines. `restock` makes the
+ * units of these lines, or of the order, available again after the refund, even if a part of the money is retained.
+ */
+export const RefundRequest = exactly({
+  lines: v.optional(LineNumbers),
+  amount_minor: v.optional(whole(1, 1_000_000_000_000)),
+  reason: v.optional(name, 'refunded by the shop'),
+  restock: v.optional(v.boolean('true or false is required'), false),
+})
+export type RefundRequest = v.InferOutput<typeof RefundRequest>
+
+/** Missing `lines` mean the whole order. */
+export const CancelRequest = exactly({ lines: v.optional(LineNumbers), reason: v.optional(name) })
+
+/** Makes units of a refunded order available again. Missing `lines` mean all refunded ones. */
+export const ReturnRequest = exactly({ lines: v.optional(LineNumbers) })
+export type ReturnRequest = v.InferOutput<typeof ReturnRequest>
+
+export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
+
+export const AnnouncementRequest = exactly({
+  level: v.optional(v.picklist(['info', 'warning'], 'info or warning is required'), 'info'),
+  text: Texts,
+})
+export type AnnouncementRequest = v.InferOutput<typeof AnnouncementRequest>
+
+/** An urgent post is an announcement or a warning, which replaces the one before. */
+export const PostRequest = exactly({
+  text: Texts,
+  urgent: v.optional(v.boolean('true or false is required'), false),
+  image: v.optional(Image),
+})
+export type PostRequest = v.InferOutput<typeof PostRequest>
+
+export const PauseRequest = exactly({ reason: v.optional(Texts) })
+
+/** The time of an action: once, or repeatedly by cron in UTC. The other fields of the body are its effect. */
+export const ScheduledTime = v.pipe(
+  v.objectWithRest(
+    {
+      at: v.optional(instant),
+      cron: v.optional(v.pipe(v.string('text is required'), v.trim(), v.maxLength(100, 'at most 100 characters'))),
+    },
+    v.unknown(),
+  ),
+  v.forward(
+    v.check(({ at, cron }) => (at === undefined) !== (cron === undefined), 'either at or cron is required'),
+    ['at'],
+  ),
+)
+
+/** The effect of a scheduled action, which is the same as that of the call with its name. */
+export const ScheduledEffect = v.variant(
+  'action',
+  [
+    exactly({ action: v.literal('restock'), product_id: ProductId, quantity: whole(1, MAX_UNITS) }),
+    exactly({ action: v.literal('rate'), rate_per_second: rate }),
+    exactly({ action: v.literal('price'), product_id: ProductId, unit_price_minor: whole(0, 1_000_000_000) }),
+    exactly({ action: v.literal('pause'), reason: v.optional(Texts) }),
+    exactly({ action: v.literal('resume') }),
+    exactly({ action: v.literal('announce'), level: AnnouncementRequest.entries.level, text: Texts }),
+    exactly({ action: v.literal('end') }),
+  ],
+  'restock, rate, price, pause, resume, announce or end is required',
+)
+export type ScheduledEffect = v.InferOutput<typeof ScheduledEffect>
+
+/** A note of support about an order. */
+export const NoteRequest = exactly({
+  text: v.pipe(
+    v.string('text is required'),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(2_000, 'at most 2000 characters'),
+    v.check((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode'),
+  ),
+})
