@@ -156,7 +156,7 @@ export class Intents {
     const written = `${this.#unrecorded}:replicated`
     // Before the mark: what no replica has can still be given back.
     await this.#replicas.caughtUp(written)
-    await this.#redis.markIntents(this.#unrecorded, 'p', ...orders)
+    await this.#redis.markIntents(this.#unrecorded, 'promised', ...orders)
     const node = await this.#replicas.caughtUp(written)
     // A failover may have lost the intent.
     return (await this.#search(node, orders)).map((intent) => intent !== undefined)
@@ -166,7 +166,7 @@ export class Intents {
   async take(intents: readonly Intent[]): Promise<Intent[]> {
     if (intents.length === 0) return []
     const orders = intents.map(({ order }) => order)
-    const stored = await this.#redis.markIntents(this.#unrecorded, 't', ...orders)
+    const stored = await this.#redis.markIntents(this.#unrecorded, 'taken', ...orders)
     return intents.filter((_, i) => typeof stored[i] === 'string')
   }
 

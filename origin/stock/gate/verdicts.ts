@@ -1,5 +1,6 @@
 /** What the gate says to those who want units. */
 
+import { assert, assertExists } from '../../../shared/lib/assert.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import { partsOf } from '../../ledger/cart.ts'
 import type { Quoted } from '../../ledger/record.ts'
@@ -42,43 +43,80 @@ export const quotedOf = ({ cart, charge }: Quoted): Quoted => ({ ...(cart && { c
 
 /** A key's value: see reserve.lua. */
 export function readKnownKey(value: string): KnownKey {
-  const [order = '', hash = ''] = value.split('|')
-  return { order, hash }
+  const [order, hash] = value.split('|')
+  return { order: assertExists(order, KEYED), hash: assertExists(hash, KEYED) }
 }
+const KEYED = 'A known key has an order and a hash.'
+
+/** The verdicts of reserve.lua whose detail follows the counters. */
+const DETAILED = new Set(['replay', 'limit', 'product_limit', 'none_unpaid', 'none_of_cart', 'unpaid', 'seat_taken'])
+/** The stock that counts for wishes that no seats fit: they name no product. */
+const NOTHING_FITS: Stock = { available: 0, held: 0 }
 
 /** The reply of reserve.lua. */
 export function readVerdicts(
-  [letters, ...reply]: readonly (string | number)[],
+  [words, ...reply]: readonly (string | number)[],
   products: readonly string[],
   calls: readonly { readonly reservation: CheckoutReservation }[],
 ): GateVerdict[] {
   const stocks = new Map(
     products.map((product, i) => [product, { available: Number(reply[2 * i]), held: Number(reply[2 * i + 1]) }]),
   )
+  const stockOf = (product: string) => assertExists(stocks.get(product), 'The gate counts each product of a batch.')
+  const verdicts = String(words).split(' ')
+  assert(verdicts.length === calls.length, 'The gate has one verdict for each call of a batch.')
   let next = 2 * products.length
-  return Array.from(String(letters), (letter, i): GateVerdict => {
-    if (letter === 'f') return { verdict: 'fenced' }
-    const { reservation } = calls[i] as (typeof calls)[number]
-    const stockOf = (product: string) => stocks.get(product) ?? { available: 0, held: 0 }
-    const { available, held } = stockOf(partsOf(reservation)[0]?.product ?? '')
-    if (letter === 'r') return { verdict: 'reserved', available, held, ...quotedOf(reservation) }
-    if (letter === 'w') return { verdict: 'network_full' }
-    if (letter === 'n') return { verdict: 'none', available, held }
-    const detail = String(reply[next++])
-    if (letter === 'u') return { verdict: 'unpaid', unpaid: Number(detail), available, held }
-    if (letter === 'e') return { verdict: 'none', unpaid: Number(detail), available, held }
-    if (letter === 'k') return { verdict: 'replay', ...readKnownKey(detail), available, held }
-    if (letter === 's') return { verdict: 'seat_taken', seats: detail.split(',').map(Number) }
-    if (letter === 'm') {
-      const [place, unpaid] = detail.split('|').map(Number)
-      const product = products[(place ?? 0) - 1] ?? null
-      return { verdict: 'none', product, ...(unpaid && { unpaid }), ...stockOf(product ?? '') }
-    }
-    if (letter === 'o') {
-      const [place, units, order = ''] = detail.split('|')
-      return { verdict: 'product_limit', product: products[Number(place) - 1] ?? '', units: Number(units), order }
-    }
-    const [units, order = ''] = detail.split('|')
-    return { verdict: 'limit', units: Number(units), order, available, held }
+  return calls.map(({ reservation }, i) => {
+    const verdict = assertExists(verdicts[i], 'The gate has one verdict for each call of a batch.')
+    const detail = DETAILED.has(verdict) ? assertExists(reply[next++], DETAIL) : ''
+    const first = partsOf(reservation)[0]
+    const stock = first ? stockOf(first.product) : NOTHING_FITS
+    return readVerdict(verdict, String(detail), { reservation, products, stock, stockOf })
   })
 }
+
+interface Asked {
+  readonly reservation: CheckoutReservation
+  /** The products of the whole batch: a detail names one by its place, from 1. */
+  readonly products: readonly string[]
+  /** The stock of the call's first product. */
+  readonly stock: Stock
+  readonly stockOf: (product: string) => Stock
+}
+
+function readVerdict(verdict: string, detail: string, { reservation, products, stock, stockOf }: Asked): GateVerdict {
+  const parts = detail.split('|')
+  switch (verdict) {
+    case 'reserved':
+      return { verdict, ...stock, ...quotedOf(reservation) }
+    case 'replay':
+      return { verdict, ...readKnownKey(detail), ...stock }
+    case 'limit':
+      return { verdict, units: Number(parts[0]), order: assertExists(parts[1], DETAIL), ...stock }
+    case 'product_limit': {
+      const product = assertExists(products[Number(parts[0]) - 1], PLACED)
+      return { verdict, product, units: Number(parts[1]), order: assertExists(parts[2], DETAIL) }
+    }
+    case 'none':
+      return { verdict, ...stock }
+    case 'none_unpaid':
+      return { verdict: 'none', unpaid: Number(detail), ...stock }
+    case 'none_of_cart': {
+      const [place, unpaid] = [Number(parts[0]), Number(parts[1])]
+      const product = place === 0 ? null : assertExists(products[place - 1], PLACED)
+      const left = product === null ? NOTHING_FITS : stockOf(product)
+      return { verdict: 'none', product, ...(unpaid > 0 && { unpaid }), ...left }
+    }
+    case 'unpaid':
+      return { verdict, unpaid: Number(detail), ...stock }
+    case 'seat_taken':
+      return { verdict, seats: detail.split(',').map(Number) }
+    case 'network_full':
+    case 'fenced':
+      return { verdict }
+    default:
+      assert(false, 'The gate has no verdict of another name.')
+  }
+}
+const DETAIL = 'The gate explains each verdict that has a detail.'
+const PLACED = 'The gate names products of the batch alone.'

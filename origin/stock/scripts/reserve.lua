@@ -25,17 +25,19 @@
 -- restart, a
 --       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
 --       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The
---         verdicts are
---       one letter per caller, in their order:
---       r reserved | n none | k known key: order|request hash | l limit: units|latest order ('' if none)
---       u unpaid: others want the remaining units, and come first: the visitor's failed orders
---       e none, for a visitor with failed orders: how many | f the product has no counter yet
---       s seats of the cart are taken: which, joined by ','
---       m none for the cart: the product's place (0: nothing fits)|the visitor's failed orders
---       w the networks of the visitor hold as many units unpaid as they may
---       o the visitor's limit of a product: its place|units they have|latest order ('' if none)
---       Each k, l, u, e, s, m and o has a detail. Most callers have none, which makes the reply cheap to write and to
---         read.
+--       verdicts are one text: one word per caller, in their order, with a space between two. In brackets what the
+--       detail of a verdict says; most callers have none, which makes the reply cheap to write and to read.
+--       reserved
+--       replay         the key is known (order|request hash)
+--       limit          the visitor's limit (units|latest order, '' if none)
+--       product_limit  the visitor's limit of a product (its place|units they have|latest order, '' if none)
+--       none           too few units are left
+--       none_unpaid    the same, for a visitor with failed orders (how many)
+--       none_of_cart   the same, for a cart (the product's place, 0: nothing fits|the visitor's failed orders)
+--       unpaid         others want the remaining units, and come first (the visitor's failed orders)
+--       seat_taken     seats of the cart are taken (which, joined by ',')
+--       network_full   the networks of the visitor hold as many units unpaid as they may
+--       fenced         a product has no counter yet
 local products = tonumber(ARGV[4])
 local fields = { 'run' }
 for p = 1, products do
@@ -105,24 +107,24 @@ local function takeCart(visitor, latest, parts)
   local taken = {}
   for _, part in ipairs(parts) do
     local p = placeOf[part[1]]
-    if not available[p] then return 'f' end
+    if not available[p] then return 'fenced' end
     for _, seat in ipairs(part[3] or {}) do
       if redis.call('GETBIT', KEYS[7], seat) == 1 then taken[#taken + 1] = seat end
     end
   end
-  if #taken > 0 then return 's', table.concat(taken, ',') end
-  if #parts == 0 then return 'm', '0|' .. (unpaid[visitor] or 0) end
+  if #taken > 0 then return 'seat_taken', table.concat(taken, ',') end
+  if #parts == 0 then return 'none_of_cart', '0|' .. (unpaid[visitor] or 0) end
   local had, wanted = {}, {}
   for _, part in ipairs(parts) do wanted[part[1]] = part[2] end
   local function unitsHad(product) return tonumber(redis.call('HGET', KEYS[8], product .. ' ' .. visitor) or 0) end
   for _, part in ipairs(parts) do
     local product, quantity, p = part[1], part[2], placeOf[part[1]]
-    if available[p] < quantity then return 'm', p .. '|' .. (unpaid[visitor] or 0) end
+    if available[p] < quantity then return 'none_of_cart', p .. '|' .. (unpaid[visitor] or 0) end
     if unpaid[visitor] then
       local isUse, rest = string.sub(product, 1, 1) == '%', available[p] - quantity
       -- A promo code that is used up does not exhaust the stock: without the code the buyer may still have units.
-      if isUse and rest < demand[visitor] + forUses then return 'm', p .. '|' .. unpaid[visitor] end
-      if not isUse and rest < demand[visitor] then return 'u', unpaid[visitor] end
+      if isUse and rest < demand[visitor] + forUses then return 'none_of_cart', p .. '|' .. unpaid[visitor] end
+      if not isUse and rest < demand[visitor] then return 'unpaid', unpaid[visitor] end
     end
     local most, others = string.match(ARGV[4 + products + p], '^(%d+)(.*)$')
     if most then
@@ -131,7 +133,7 @@ local function takeCart(visitor, latest, parts)
       for other in string.gmatch(others, '%S+') do
         hadInAll, wantedInAll = hadInAll + unitsHad(other), wantedInAll + (wanted[other] or 0)
       end
-      if hadInAll + wantedInAll > tonumber(most) then return 'o', p .. '|' .. hadInAll .. '|' .. latest end
+      if hadInAll + wantedInAll > tonumber(most) then return 'product_limit', p .. '|' .. hadInAll .. '|' .. latest end
     end
   end
   for _, part in ipairs(parts) do
@@ -142,15 +144,15 @@ local function takeCart(visitor, latest, parts)
   for _, part in ipairs(parts) do
     for _, seat in ipairs(part[3] or {}) do redis.call('SETBIT', KEYS[7], seat, 1) end
   end
-  return 'r'
+  return 'reserved'
 end
 
 local verdicts, details, newHolds, newKeys, newVisitors, newIntents, newStock = {}, {}, {}, {}, {}, {}, {}
 for i, key in ipairs(keys) do
   local at, visitor = first + 8 * (i - 1), visitors[i]
-  local verdict = 'n'
+  local verdict = 'none'
   if known[key] then
-    verdict, details[#details + 1] = 'k', known[key]
+    verdict, details[#details + 1] = 'replay', known[key]
   else
     local units, latest = 0, ''
     if has[visitor] then
@@ -160,20 +162,20 @@ for i, key in ipairs(keys) do
     local order, p, quantity = ARGV[at], tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
     local left = available[p]
     if units + quantity > limit then
-      verdict, details[#details + 1] = 'l', units .. '|' .. latest
+      verdict, details[#details + 1] = 'limit', units .. '|' .. latest
     elseif not hasRoom(ARGV[at + 7], quantity) then
-      verdict = 'w'
+      verdict = 'network_full'
     elseif not p then
       verdict, details[#details + 1] = takeCart(visitor, latest, unitsOf(ARGV[at + 4], ''))
     elseif not left then
-      verdict = 'f'
+      verdict = 'fenced'
     elseif unpaid[visitor] and (left < quantity or left - quantity < demand[visitor]) then
-      verdict, details[#details + 1] = left < quantity and 'e' or 'u', unpaid[visitor]
+      verdict, details[#details + 1] = left < quantity and 'none_unpaid' or 'unpaid', unpaid[visitor]
     elseif left >= quantity then
-      verdict = 'r'
+      verdict = 'reserved'
       available[p], held[p], isTaken[p] = left - quantity, held[p] + quantity, true
     end
-    if verdict == 'r' then
+    if verdict == 'reserved' then
       if ARGV[at + 7] ~= '' then noteNetworks(order, ARGV[at + 7], quantity) end
       known[key] = order .. '|' .. ARGV[at + 3]
       has[visitor] = (units + quantity) .. '|' .. order
@@ -190,7 +192,7 @@ for i, key in ipairs(keys) do
   verdicts[i] = verdict
 end
 
-local answer = { table.concat(verdicts) }
+local answer = { table.concat(verdicts, ' ') }
 for p = 1, products do
   answer[2 * p], answer[2 * p + 1] = available[p] or 0, held[p] or 0
   if isTaken[p] then
