@@ -1,0 +1,112 @@
+/**
+ * The decisions of one order of events: who goes next, and what becomes of a call. They come from a seed, or from a
+ * list that was recorded. Nought always means "undisturbed", so that a list is simpler the more noughts it has, and
+ * what is past its end is nought.
+ */
+
+/** One decision about who goes, and one about a fate for each step; both in the order in which they were asked. */
+export interface Recorded {
+  readonly seed: number
+  readonly who: readonly number[]
+  readonly fates: readonly number[]
+}
+
+export interface Decisions {
+  /** Which of so many goes; `count` itself: time moves on, where `mayWait`. */
+  who(count: number, mayWait: boolean): number
+  /** Which of so many fates. */
+  fate(count: number): number
+  /** Chance inside the processes, which is never part of a recorded list. */
+  random(): number
+}
+
+/** A small generator of numbers in [0, 1), the same for the same seed everywhere (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** How many calls of a hundred are disturbed, one of these for each order: some orders only change who goes. */
+const DISTURBED = [0, 0.01, 0.02, 0.04, 0.08]
+/** How often the item goes that the undisturbed order would have go; one of these for each order. */
+const UNDISTURBED = [0.3, 0.5, 0.7, 0.85]
+/** How often time moves on while something else could go. */
+const WAITS = 0.01
+
+/** Decides by chance, and records what it decided. */
+export class SeededDecisions implements Decisions {
+  readonly #random: () => number
+  readonly #chance: () => number
+  readonly #disturbed: number
+  readonly #undisturbed: number
+  readonly recorded: { readonly seed: number; readonly who: number[]; readonly fates: number[] }
+  /** Set once all actors are through: from then on nothing is disturbed. */
+  isCalm = false
+
+  constructor(seed: number) {
+    this.#random = randomFrom(seed)
+    this.#chance = randomFrom(seed ^ 0x5bd1e995)
+    this.recorded = { seed, who: [], fates: [] }
+    this.#disturbed = this.#oneOf(DISTURBED)
+    this.#undisturbed = this.#oneOf(UNDISTURBED)
+  }
+
+  #oneOf(list: readonly number[]): number {
+    return list[Math.floor(this.#random() * list.length)] ?? 0
+  }
+
+  who(count: number, mayWait: boolean): number {
+    if (this.isCalm) return 0
+    const draw = () => {
+      if (mayWait && this.#random() < WAITS) return count
+      return this.#random() < this.#undisturbed ? 0 : Math.floor(this.#random() * count)
+    }
+    const chosen = draw()
+    this.recorded.who.push(chosen)
+    return chosen
+  }
+
+  fate(count: number): number {
+    if (this.isCalm) return 0
+    const chosen = this.#random() < this.#disturbed ? 1 + Math.floor(this.#random() * (count - 1)) : 0
+    this.recorded.fates.push(chosen)
+    return chosen
+  }
+
+  random(): number {
+    return this.#chance()
+  }
+}
+
+/** Decides as recorded. Decisions that are no longer possible become the nearest that is. */
+export class ReplayedDecisions implements Decisions {
+  readonly recorded: Recorded
+  readonly #chance: () => number
+  #who = 0
+  #fates = 0
+  isCalm = false
+
+  constructor(recorded: Recorded) {
+    this.recorded = recorded
+    this.#chance = randomFrom(recorded.seed ^ 0x5bd1e995)
+  }
+
+  who(count: number, mayWait: boolean): number {
+    if (this.isCalm) return 0
+    return Math.min(this.recorded.who[this.#who++] ?? 0, mayWait ? count : count - 1)
+  }
+
+  fate(count: number): number {
+    if (this.isCalm) return 0
+    return Math.min(this.recorded.fates[this.#fates++] ?? 0, count - 1)
+  }
+
+  random(): number {
+    return this.#chance()
+  }
+}
