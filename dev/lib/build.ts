@@ -31,7 +31,7 @@ export const styleSheet = () => bundleAsset('pages/style.css', 'style', 'text/cs
 export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
   // The worker is a classic script and loads nothing, because some browsers have no modules in service workers.
   const pushWorker = {
-    ...(await bundleAsset('client/push-worker.ts', 'push-worker', SCRIPT, { format: 'iife' })),
+    ...(await bundleAsset('client/push/push-worker.ts', 'push-worker', SCRIPT, { format: 'iife' })),
     policy: "default-src 'none'",
   }
   const extras = await bundleAsset('client/extras/extras.ts', 'extras', SCRIPT, {
@@ -48,17 +48,17 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     }),
     extras,
     proofStyle: await bundleAsset(`${ALTCHA}/external/altcha.css`, 'proof-style', 'text/css'),
-    proofScript: await bundleAsset('client/proof.ts', 'proof-script', SCRIPT, {
+    proofScript: await bundleAsset('client/third-party/proof.ts', 'proof-script', SCRIPT, {
       define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },
     }),
     proofWorker,
-    turnstileScript: await bundleAsset('client/turnstile.ts', 'turnstile', SCRIPT),
+    turnstileScript: await bundleAsset('client/third-party/turnstile.ts', 'turnstile', SCRIPT),
     hallStyle: await bundleAsset('pages/styles/hall.css', 'hall-style', 'text/css'),
     mapScript: await bundleAsset('client/map/map.ts', 'map', SCRIPT),
     turnScript: await bundleAsset('client/turn-form/turn-form.ts', 'turn', SCRIPT),
     frontScript: await bundleAsset('client/front/front.ts', 'front', SCRIPT),
     searchScript: await bundleAsset('client/front/search-box.ts', 'search', SCRIPT),
-    paymentScript: await bundleAsset('client/stripe-payment.ts', 'payment', SCRIPT),
+    paymentScript: await bundleAsset('client/third-party/stripe-payment.ts', 'payment', SCRIPT),
     pushWorker,
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }

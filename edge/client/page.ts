@@ -2,7 +2,9 @@
  * Shared by all parts of the page's script: the page's data, the server's clock, and small functions that change the
  * page.
  */
+
 import { moment } from '../../shared/format.ts'
+import type { Place, Schedule } from '../../shared/schedule.ts'
 import { ServerClock } from './clock.ts'
 
 /** The data that the server wrote into the page for its script. */
@@ -45,6 +47,22 @@ export let page: Page
 export const takePage = (): Page => {
   page = readPage()
   return page
+}
+
+/** Functions of the first script that the second one uses without a second copy of their code. */
+export interface Tools {
+  readonly announce: (text: string) => void
+  readonly commitmentHolds: (commitment: string, seed: string) => boolean
+  readonly ownOrder: (page: Page) => string | undefined
+  readonly forgetOrder: (page: Page, order: string) => void
+}
+
+/** The state of the page at a moment. */
+export interface PageState {
+  readonly schedule: Schedule
+  readonly page: Page
+  readonly place: Place | null
+  readonly atMs: number
 }
 
 /** The language of the page or of its translation. An extension may have written an invalid value. */
@@ -107,6 +125,18 @@ export function write(element: Element | null, text = ''): void {
   const before = written.get(element) ?? element.textContent
   written.set(element, text)
   if (before !== text) element.textContent = text
+}
+
+/** Makes an element from text, so that no HTML is parsed. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string>>,
+  ...content: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name)
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
+  made.append(...content)
+  return made
 }
 
 /** Announces a text to a screen reader, after the current one. */

@@ -4,9 +4,7 @@
 import { moment } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
 import { inLanguage } from '../../pages/parts/announcement.ts'
-import { element } from '../element.ts'
-import { byId, each, type Page, show } from '../page.ts'
-import type { Tools } from './page-state.ts'
+import { byId, each, element, type Page, show, type Tools } from '../page.ts'
 
 /** A text of the shop in any language and direction. */
 export const shopText = (tag: keyof HTMLElementTagNameMap, texts: Readonly<Record<string, string>>, page: Page) => {

@@ -1,8 +1,7 @@
 /** Checks the draw in the page itself. */
 import { count, fill } from '../../../shared/format.ts'
 import { isDrawn, type Place, type Schedule } from '../../../shared/schedule.ts'
-import { byId, each, type Page, roomOf, show, store, stored, textsOf, write } from '../page.ts'
-import type { Tools } from './page-state.ts'
+import { byId, each, type Page, roomOf, show, store, stored, type Tools, textsOf, write } from '../page.ts'
 
 const storageKeyOf = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}`
 

@@ -3,25 +3,20 @@
  * start, and passes it the page's state twice a second.
  */
 
-import { each } from '../page.ts'
+import { byId, each, type Page, type PageState, store, stored, type Tools } from '../page.ts'
+import { showPush } from '../push/push-offer.ts'
 import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
-import { showHall } from './hall.ts'
-import { keepLanguage } from './language.ts'
 import { noticeTurn } from './notices.ts'
-import { showOrderButtons } from './order-buttons.ts'
-import { checkOwnOrder } from './own-order.ts'
-import type { PageState, Tools } from './page-state.ts'
+import { checkOwnOrder, showOrderButtons } from './orders.ts'
+import { showOutlook, showWay } from './outlook.ts'
 import { showFeed } from './posts.ts'
-import { showPush } from './push.ts'
 import { showStock } from './stock.ts'
-import { showOutlook } from './stock-outlook.ts'
-import { showTurnForm } from './turn-form.ts'
-import { showWay } from './way.ts'
+import { loadTurnScripts } from './turn-scripts.ts'
 
 export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
-  keepLanguage(page)
+  openChosenLanguage(page)
   showAnnouncement(schedule, page)
   showFeed(schedule, page)
   showPauseReason(schedule, page, tools)
@@ -31,12 +26,29 @@ export function show(state: PageState, tools: Tools): void {
   showWay(state)
   noticeTurn(state)
   void showPush(page)
-  showHall()
-  showTurnForm()
+  loadTurnScripts()
   showOrderButtons()
   void showStock(schedule, page)
   void checkOwnOrder(state, tools)
   each('[data-print]', (button) => {
     button.onclick = () => print()
   })
+}
+
+const LANGUAGE_KEY = 'language'
+let isLanguageOpen = false
+
+/**
+ * The page that is the same for all visitors depends on no cookie, so it does not know the chosen language. This
+ * browser stores the language, and requests the page under its address for that language.
+ */
+function openChosenLanguage({ isOwn, home }: Page): void {
+  if (isLanguageOpen) return
+  isLanguageOpen = true
+  const chosen = new URLSearchParams(location.search).get('lang')
+  const before = stored(LANGUAGE_KEY)
+  const isShared = !isOwn && (byId('landing') ?? byId('final')) !== null
+  if (chosen !== null) store(LANGUAGE_KEY, chosen)
+  else if (isShared && before !== null && before !== document.documentElement.lang)
+    location.replace(`${home}?lang=${before}`)
 }

@@ -3,11 +3,9 @@
  * browser's notification if they allow it. Both are off at first, and the choice is stored. The page's title always
  * shows the turn.
  */
-import type { Status } from '../../../shared/schedule.ts'
-import { mayLeave } from '../../../shared/schedule.ts'
-import { byId, type Page, retitle, show, store, stored, textsOf, write } from '../page.ts'
-import type { PageState } from './page-state.ts'
-import { isPushed } from './push.ts'
+import { mayLeave, type Status } from '../../../shared/schedule.ts'
+import { byId, type Page, type PageState, retitle, show, store, stored, textsOf, write } from '../page.ts'
+import { isPushed } from '../push/push-offer.ts'
 
 type Kind = 'sound' | 'notification'
 const KINDS: readonly Kind[] = ['sound', 'notification']

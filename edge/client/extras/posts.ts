@@ -6,8 +6,7 @@ import type { Feed, Post, Posts, Schedule } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
 import { fileSet, middleFile } from '../../pages/parts/picture.ts'
 import { POST_PICTURE } from '../../pages/sale/posts.ts'
-import { element } from '../element.ts'
-import { byId, get, type Page, show } from '../page.ts'
+import { byId, element, get, type Page, show } from '../page.ts'
 import { shopText, timeElement } from './announcement.ts'
 
 /** The pause after a failed read, in milliseconds. */

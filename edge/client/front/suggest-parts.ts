@@ -1,5 +1,5 @@
 /** The elements below the search field. */
-import { element } from '../element.ts'
+import { element } from '../page.ts'
 
 type Child = Node | string
 

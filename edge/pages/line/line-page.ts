@@ -21,8 +21,7 @@ import type { Content, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { drawPanel } from './draw-panel.ts'
 import { joinForm } from './join-form.ts'
-import { outlook } from './outlook-text.ts'
-import { endsOf, wayOf } from './way.ts'
+import { endsOf, outlook, wayOf } from './outlook.ts'
 
 /** The page of a visitor with a ticket number, in every state. */
 export function linePage(context: PageContext, place: Place, number: number): Content {

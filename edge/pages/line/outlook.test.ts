@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { endsOf, wayOf } from './way.ts'
+import { endsOf, wayOf } from './outlook.ts'
 
 const place = fc.integer({ min: 0, max: 1_000_000 })
 

@@ -4,7 +4,7 @@
  * order's page shows all other results. Only the payment page loads this script, and with it Stripe's.
  */
 import type { Appearance, Stripe, StripeConstructor, StripeElementLocale, StripeElements } from '@stripe/stripe-js'
-import type { Order } from '../../shared/api/public.ts'
+import type { Order } from '../../../shared/api/public.ts'
 
 const REQUEST_TIMEOUT_MS = 20_000
 const POLL_MS = 700
