@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { halvesIn } from './prose.ts'
+import { halvesIn, longRowsIn } from './prose.ts'
 
 test.each([
   ['a block', `/** ${'Of'} few calls a lower one. */`, 1],
@@ -9,4 +9,9 @@ test.each([
   ['a question', '// Whose turn is it?', 0],
 ])('a comment that begins as half a sentence is found: %s', (_, text, found) => {
   expect(halvesIn('file', text)).toHaveLength(found)
+})
+
+test('a page of figures has short lines, and rows of a table that are not much longer', () => {
+  const [line, row] = ['a'.repeat(121), `| ${'a'.repeat(150)} |`]
+  expect(longRowsIn('page.md', ['short', line, row, `${row} 1, 2, 3 |`].join('\n'))).toEqual(['page.md:2', 'page.md:4'])
 })

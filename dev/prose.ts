@@ -1,6 +1,6 @@
 /**
- * Checks that comments are sentences and lines are short: a comment that begins with one of the words below is nearly always half a
- * sentence, which nobody understands without the code under it. `npm run check` runs it.
+ * Checks that comments are sentences and lines are short: a comment that begins with one of the words below is nearly
+ * always half a sentence, which nobody understands without the code under it. `npm run check` runs it.
  *
  *     node dev/prose.ts
  */
@@ -13,6 +13,9 @@ const HALF =
 const MAX_COLUMNS = 120
 /** Markup of pages and names of tests have lines that no break improves: in all at most so many. */
 const MAX_LONG_LINES = 100
+/** The pages of figures, which have a row for each number. A row is one line, so it may be longer. */
+const FIGURES = ['docs/measurements.md', 'docs/decisions.md']
+const MAX_ROW_COLUMNS = 160
 
 /** The comments of a source text in TypeScript, CSS, SQL or Lua, each with the number of its first line. */
 export function commentsIn(text: string): { readonly line: number; readonly words: string }[] {
@@ -44,6 +47,14 @@ const longLinesIn = (file: string, text: string): string[] =>
     .split('\n')
     .flatMap((line, at) => (line.length > MAX_COLUMNS && !line.includes('://') ? `${file}:${at + 1}` : []))
 
+/** The lines of a page of figures that are too long to be read at once. */
+export const longRowsIn = (file: string, text: string): string[] =>
+  text
+    .split('\n')
+    .flatMap((line, at) =>
+      line.length > (line.startsWith('|') ? MAX_ROW_COLUMNS : MAX_COLUMNS) ? `${file}:${at + 1}` : [],
+    )
+
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const parts = '{bench,deploy,dev,edge,origin,shared,test}'
@@ -58,5 +69,7 @@ if (import.meta.main) {
     for (const place of long) console.error(place)
     console.error(`${long.length} lines have more than ${MAX_COLUMNS} columns; at most ${MAX_LONG_LINES} may.`)
   }
-  if (halves.length > 0 || long.length > MAX_LONG_LINES) process.exitCode = 1
+  const rows = FIGURES.flatMap((file) => longRowsIn(file, readFileSync(root + file, 'utf8')))
+  for (const row of rows) console.error(`${row} is too long: one row or sentence for each number.`)
+  if (halves.length > 0 || long.length > MAX_LONG_LINES || rows.length > 0) process.exitCode = 1
 }

@@ -3,7 +3,7 @@
  * country and weight, and a promo code that more buyers have than may use it. The total of an order is calculated
  * here a second time, independently of the system.
  */
-export const DROP = 'shoe'
+const DROP = 'shoe'
 const PRICE_MINOR = 18_900
 const PACKING_MINOR = 150
 const GRAMS = 600

@@ -33,8 +33,6 @@ const MAX_ROUNDS = 2_000
 /** The pause between two rounds of an origin's job runner. */
 const REST_MS = 150
 
-export type Background = Awaited<ReturnType<typeof openBackground>>
-
 /** `env` contains the origin's settings in addition to its stores and keys. */
 export async function openBackground(system: System, env: Readonly<Record<string, string>>) {
   const { databaseUrl, redisUrl, secrets } = system

@@ -8,45 +8,23 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } from '../../dev/lib/command.ts'
 import { againstAlternatives } from './parts/alternatives.ts'
-import { besideConsole } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
-import { feedReaders } from './parts/feed.ts'
-import { findBySearch } from './parts/find.ts'
 import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
 import { manySales } from './parts/many-sales.ts'
-import { mapOfHall } from './parts/map.ts'
-import { orderStreams } from './parts/order-streams.ts'
 import { againstOrigin } from './parts/origin.ts'
-import { recentSearches } from './parts/recent-searches.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
 import { seats } from './parts/seats.ts'
-import { seatsStream } from './parts/seats-stream.ts'
-import { transitions } from './parts/transitions.ts'
-import { besideWebhooks } from './parts/webhooks.ts'
 import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
 /** The parts with their own servers, those that share a system, and all of them. */
-const ALONE = {
-  recovery,
-  search: searches,
-  life,
-  map: mapOfHall,
-  find: findBySearch,
-  recent: recentSearches,
-  feed: feedReaders,
-}
+const ALONE = { recovery, search: searches, life }
 const SHARED = {
   edge: againstEdge,
   origin: againstOrigin,
-  webhooks: besideWebhooks,
-  console: besideConsole,
-  transitions,
-  'seats-stream': seatsStream,
-  'order-streams': orderStreams,
   alternatives: againstAlternatives,
   seats,
   'many-sales': manySales,
@@ -61,8 +39,7 @@ const HELP = `Measures the system against its limits and its alternatives, on th
   --quick          three short rounds each, with fewer buyers
   --rounds N       rounds of which the median counts (5)
   --seconds N      length of one (1.6)
-  --crowd N        the largest crowd that really joins, for growth, the orders that are searched, and a hundred times the
-                   listeners of seats-stream and order-streams, a thousand times the readers of feed (1000000)
+  --crowd N        the largest crowd that really joins, for growth, and the orders that are searched (1000000)
   --out FOLDER     where bench.json and aims.md go (bench/results)
   --help           this text
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BY_SCRIPT } from '../crowd/crowd.ts'
+import { BY_SCRIPT } from '../crowd/requests.ts'
 import { type Answer, FORM_TYPE, HttpClient, requestText } from '../lib/http.ts'
 import { cookieIn, orderIn, placeIn, shownOrderIn } from '../lib/responses.ts'
 import { join } from './parts/edge.ts'

@@ -12,8 +12,7 @@ import type { Cost } from './programs.ts'
 export type Next = (client: HttpClient) => string | null
 
 export interface Load {
-  /** The clients are distributed over several addresses. */
-  readonly url: string | readonly string[]
+  readonly url: string
   /** Returns the text of the next request; null if there are no more. */
   readonly next: Next
   /** The status of a right response, or a test of it. */
@@ -45,13 +44,12 @@ const OPEN_LOOP_TICK_MS = 2
  * response came later, so that a stall at the end is visible.
  */
 export async function closedLoop(load: Load, clients: number): Promise<Measured> {
-  const urls = [load.url].flat()
-  const servers = urls.map((url) => new HttpClient({ url, connections: Math.ceil(clients / urls.length) }))
+  const client = new HttpClient({ url: load.url, connections: clients })
   const meter = new Meter(load)
   await new Promise<void>((resolve) => {
     const warmUntil = performance.now() + load.seconds * 1000 * WARM_SHARE
     let busy = 0
-    const one = (client: HttpClient) => {
+    const one = () => {
       const text = meter.closed ? null : load.next(client)
       if (text === null) {
         meter.close()
@@ -66,19 +64,19 @@ export async function closedLoop(load: Load, clients: number): Promise<Measured>
           setTimeout(() => meter.close(), load.seconds * 1000)
         }
         meter.add(answer, answer.sentMs)
-        one(client)
+        one()
       })
     }
-    for (let i = 0; i < clients; i++) one(servers[i % servers.length] as HttpClient)
+    for (let i = 0; i < clients; i++) one()
   })
-  for (const server of servers) server.close()
+  client.close()
   return meter.end()
 }
 
 /**
  * Sends `perSecond` requests, evenly, until all have responses. Latency counts from the moment at which each was due.
  */
-export async function openLoop(load: Load & { url: string }, perSecond: number, connections = 256): Promise<Measured> {
+export async function openLoop(load: Load, perSecond: number, connections = 256): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections })
   const meter = new Meter(load)
   meter.begin()

@@ -1,7 +1,7 @@
 /** What processes use of processor and memory, from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-export const TICKS_PER_SECOND = 100
+const TICKS_PER_SECOND = 100
 
 /** The processor seconds of processes and their children from /proc; 0 if there is none. */
 export function cpuSeconds(pids: readonly number[] = []): number {
@@ -22,7 +22,7 @@ export function cpuSeconds(pids: readonly number[] = []): number {
 export const residentBytes = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 
-export function namesIn(folder: string): string[] {
+function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
@@ -30,7 +30,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-export function textOf(file: string): string {
+function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

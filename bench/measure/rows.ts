@@ -6,14 +6,11 @@ export interface Aim {
   readonly ratio?: number
   readonly cpuRatio?: number
   readonly perSecond?: number
-  /** The maximum rate of an event that should be rare. */
-  readonly mostPerSecond?: number
   readonly cpuMicros?: number
   /** The processor time as a percentage of one core. */
   readonly corePercent?: number
   readonly p50Ms?: number
   readonly p99Ms?: number
-  readonly p999Ms?: number
   /** The slowest value, if there are too few for a percentile. */
   readonly slowestMs?: number
 }
@@ -79,7 +76,6 @@ const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   ratio: { isAtLeast: true, of: ({ ratio }) => ratio, text: times },
   cpuRatio: { isAtLeast: true, of: ({ cpuRatio }) => cpuRatio, text: (value) => `${times(value)} by CPU` },
   perSecond: { isAtLeast: true, of: ({ measured }) => measured.perSecond, text: (value) => `${n(value)}/s` },
-  mostPerSecond: { of: ({ measured }) => measured.perSecond, text: (value) => `${n(value)}/s` },
   cpuMicros: { of: ({ measured }) => measured.cpuMicros, text: (value) => `${value.toFixed(0)} us of CPU` },
   corePercent: {
     of: ({ measured }) => measured.cpuMicros && measured.cpuMicros / 1e4,
@@ -87,7 +83,6 @@ const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   },
   p50Ms: { of: ({ measured }) => measured.ms.p50, text: (value) => `p50 ${duration(value)}` },
   p99Ms: { of: ({ measured }) => measured.ms.p99, text: (value) => `p99 ${duration(value)}` },
-  p999Ms: { of: ({ measured }) => measured.ms.p999, text: (value) => `99.9 % ${duration(value)}` },
   slowestMs: { of: ({ measured }) => measured.ms.max, text: (value) => `all ${duration(value)}` },
 }
 

@@ -39,7 +39,7 @@ export async function startStage(originEnv: SystemOptions['originEnv'] = {}): Pr
 }
 
 /** Makes thousands of admission tokens, as the edge would give them to new buyers. */
-export function admissionMint(secrets: SecretJwkSet) {
+function admissionMint(secrets: SecretJwkSet) {
   const keys = importSecrets(secrets)
   let num = 0
   return (sale: string, count: number): string[] => {
@@ -64,7 +64,10 @@ export async function createSale(
     hold_seconds: 3_600,
     limit_per_visitor: limit,
     contact: { email: mails ? 'optional' : 'off' },
-    products: Array.from({ length: products }, (_, i) => ({ ...product, product_id: productOf(i, products) })),
+    products: Array.from({ length: products }, (_, i) => ({
+      ...product,
+      product_id: i === 0 ? PRODUCT_ID : `${PRODUCT_ID}-${i}`,
+    })),
     admission: { rate_per_second: rate },
   })
   for (let tries = 0; tries < KNOWN_TRIES; tries++) {
@@ -78,9 +81,6 @@ export async function createSale(
 
 /** The first or only product of each sale here. */
 export const PRODUCT_ID = 'unit'
-/** Checkouts take turns at the products of a sale. */
-const productOf = (turn: number, products: number) =>
-  turn % products === 0 ? PRODUCT_ID : `${PRODUCT_ID}-${turn % products}`
 
 export async function endSale({ system }: Stage, sale: string): Promise<void> {
   await admin(system, 'POST', `/sales/${sale}/end`)
@@ -92,12 +92,7 @@ const pidsOf = (...parts: readonly ({ readonly pid: number } | undefined)[]) =>
 export const storesOf = ({ system }: Stage) => pidsOf(system.redis, system.postgres)
 
 /** A load on the origin, which also counts the stores' processor time. */
-export const atOrigin = (
-  stage: Stage,
-  seconds: number,
-  next: Next,
-  right: Load['right'],
-): Load & { url: string; pids: number[] } => ({
+export const atOrigin = (stage: Stage, seconds: number, next: Next, right: Load['right']): Load => ({
   url: stage.system.originUrl,
   pids: pidsOf(stage.system.origin, stage.system.redis, stage.system.postgres),
   seconds,
@@ -153,23 +148,11 @@ export function checkoutsOf(
   }
 }
 
-/**
- * Runs durable checkouts by this many concurrent buyers on a separate sale. They take turns at its products, and at
- * `another` origin.
- */
-export async function durableCheckouts(
-  stage: Stage,
-  seconds: number,
-  buyers: number,
-  { another, products = 1 }: { readonly another?: Server; readonly products?: number } = {},
-): Promise<Measured> {
-  const sale = await createSale(stage, { products })
-  const tokens = tokensFor(stage, sale, seconds, { buyers })
-  const bodyOf = (turn: number) => `{"product_id":"${productOf(turn, products)}","quantity":1}`
-  const next = checkoutsOf(stage, sale, tokens, products === 1 ? undefined : bodyOf)
-  const { url, pids, ...load } = atOrigin(stage, seconds, next, 201)
-  const both = { url: another ? [url, another.url] : url, pids: [...pids, ...pidsOf(another)] }
-  const measured = await closedLoop({ ...load, ...both }, buyers)
+/** Runs durable checkouts by this many concurrent buyers on a separate sale. */
+export async function durableCheckouts(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
+  const sale = await createSale(stage)
+  const next = checkoutsOf(stage, sale, tokensFor(stage, sale, seconds, { buyers }))
+  const measured = await closedLoop(atOrigin(stage, seconds, next, 201), buyers)
   await endSale(stage, sale)
   return measured
 }

@@ -215,7 +215,7 @@ export class Edge {
 }
 
 /** The share of each data centre in the traffic. */
-export function sharesOf(dataCentres: number): number[] {
+function sharesOf(dataCentres: number): number[] {
   const weights = Array.from({ length: dataCentres }, (_, i) => 1 / (i + 1) ** SKEW)
   const all = weights.reduce((total, weight) => total + weight, 0)
   return weights.map((weight) => weight / all)
@@ -225,7 +225,7 @@ export function sharesOf(dataCentres: number): number[] {
  * Workers Cache has an upper tier of a few data centres, which all others query before the Worker runs, once for all
  * concurrent requests. Their number is not public; this is an estimate.
  */
-export const UPPER_TIERS = 10
+const UPPER_TIERS = 10
 
 /** The number of spellings of Accept-Language in a large crowd, each of which is a separate variant. */
 export const PAGE_VARIANTS = 300

@@ -1,7 +1,7 @@
 /**
  * Measures the recovery of a sale that loses Redis: how soon the fast gate is rebuilt from a ledger with a hundred
- * thousand live orders or sold seats, after a flush and after Redis restarted empty; and how much the exact gate
- * sells alone meanwhile. Each has its own system, because an origin rebuilds every sale that it knows.
+ * thousand live orders or sold seats, after a flush and after Redis restarted empty. Each has its own system, because
+ * an origin rebuilds every sale that it knows.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ import { n } from '../../lib/figures.ts'
 import { Histogram } from '../../lib/histogram.ts'
 import { openHall } from '../../lib/open-hall.ts'
 import { admin } from '../../lib/operator.ts'
-import { closedLoop, contest, flat, type Measured, median } from '../load.ts'
+import { flat, type Measured, median } from '../load.ts'
 import { row, type Table } from '../rows.ts'
-import { atOrigin, checkoutsOf, createSale, PLENTY, type Stage, startStage, tokensFor } from '../stage.ts'
+import { createSale, PLENTY, type Stage, startStage } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const LIVE = 100_000
@@ -27,10 +27,9 @@ const HELD = LIVE / 2
 const AWAY_MS = 5_000
 const POLL_EVERY_MS = 5
 const OPEN_WITHIN_MS = 60_000
-const BUYERS = 256
 
 export async function* recovery(bench: Bench): AsyncGenerator<Table> {
-  for (const measure of [rebuilds, rebuildsOfSeats, withoutRedis]) {
+  for (const measure of [rebuilds, rebuildsOfSeats]) {
     // At this level the origin logs the duration of a rebuild.
     const stage = await startStage({ LOG_LEVEL: 'info' })
     const redis = defineScripts(
@@ -212,29 +211,4 @@ function timed(times: readonly number[]): Measured {
 function reopened(reopenings: readonly Reopening[]): Measured {
   const wrong = reopenings.filter(({ why }) => why !== '')
   return { ...timed(reopenings.slice(1).map(({ ms }) => ms)), wrong: wrong.length, why: wrong[0]?.why ?? '' }
-}
-
-async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Store): Promise<Table> {
-  const { system } = stage
-  const sale = await createSale(stage)
-  const gate = new Gate(redis, sale)
-  const checkouts = () => {
-    const next = checkoutsOf(stage, sale, tokensFor(stage, sale, seconds))
-    return closedLoop(atOrigin(stage, seconds, next, 201), BUYERS)
-  }
-  const { both, exact } = await contest(rounds, {
-    both: checkouts,
-    exact: async () => {
-      await system.redis?.kill()
-      const measured = await checkouts()
-      await backEmpty(system)
-      await untilOpen(gate)
-      return measured
-    },
-  })
-  return {
-    title: `Recovery: durable checkouts without Redis, ${BUYERS} buyers`,
-    against: 'of both',
-    rows: [row('both gates', both, null), row('the exact gate alone, Redis away', exact, both, { perSecond: 2_000 })],
-  }
 }
