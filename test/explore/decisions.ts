@@ -35,7 +35,7 @@ export function randomFrom(seed: number): () => number {
 const DISTURBED = [0, 0.01, 0.02, 0.04, 0.08]
 /** How often the item goes that the undisturbed order would have go; one of these for each order. */
 const UNDISTURBED = [0.3, 0.5, 0.7, 0.85]
-/** How often time moves on while something else could go. */
+/** How often time moves on while something else could go, unless the order says otherwise. */
 const WAITS = 0.01
 
 /** Decides by chance, and records what it decided. */
@@ -43,12 +43,14 @@ export class SeededDecisions implements Decisions {
   readonly #random: () => number
   readonly #chance: () => number
   readonly #disturbed: number
+  readonly #waits: number
   readonly #undisturbed: number
   readonly recorded: { readonly seed: number; readonly who: number[]; readonly fates: number[] }
   /** Set once all actors are through: from then on nothing is disturbed. */
   isCalm = false
 
-  constructor(seed: number) {
+  constructor(seed: number, waits = WAITS) {
+    this.#waits = waits
     this.#random = randomFrom(seed)
     this.#chance = randomFrom(seed ^ 0x5bd1e995)
     this.recorded = { seed, who: [], fates: [] }
@@ -63,7 +65,7 @@ export class SeededDecisions implements Decisions {
   who(count: number, mayWait: boolean): number {
     if (this.isCalm) return 0
     const draw = () => {
-      if (mayWait && this.#random() < WAITS) return count
+      if (mayWait && this.#random() < this.#waits) return count
       return this.#random() < this.#undisturbed ? 0 : Math.floor(this.#random() * count)
     }
     const chosen = draw()

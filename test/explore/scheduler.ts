@@ -7,9 +7,9 @@ import type { Runtime } from '../../origin/lib/runtime.ts'
 import type { Decisions } from './decisions.ts'
 
 /** What may become of a call. Only `done` disturbs nothing. */
-export type Fate = 'done' | 'late' | 'lost' | 'failed' | 'delayed' | 'dies' | 'dies after'
+export type Fate = keyof typeof SENTENCES
 
-const SENTENCES: Readonly<Record<Fate, string>> = {
+const SENTENCES = {
   done: '',
   late: ', and the answer stays on its way',
   lost: ', and the answer is lost',
@@ -17,6 +17,11 @@ const SENTENCES: Readonly<Record<Fate, string>> = {
   delayed: ', which fails, and takes effect later',
   dies: ': the process ends before it',
   'dies after': ': the process ends right after it',
+  slow: ', slowly',
+  'very slow': ', very slowly',
+  twice: ', twice',
+  'its object dies': ', and what it calls is evicted',
+  'its object becomes a ghost': ', and what it calls is replaced, but still reached from here',
 }
 
 /** A call that leaves a process. */
