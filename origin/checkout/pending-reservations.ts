@@ -4,6 +4,7 @@
  * is bounded.
  */
 
+import { machine, type Runtime } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { CheckoutReservation } from '../seats/cart-choice.ts'
@@ -32,32 +33,45 @@ interface InProgress {
 
 export class PendingReservations {
   readonly #max: number
+  readonly #runtime: Runtime
   /** Reservations that this process is recording and whose buyers wait for it, the oldest first. */
   readonly #inProgress = new Map<string, InProgress>()
   /** Reservations whose buyers were answered before the recording ended. */
   readonly #answered = new Map<string, InProgress>()
   /** The same reservations by idempotency key, because the buyers' pages repeat their calls. */
   readonly #answeredByKey = new Map<string, CheckoutReservation>()
-  #timer: NodeJS.Timeout | undefined
+  #isChecking = false
   /** Reservations of the fast gate that this process is recording. */
   #places = 0
   /** How many were left to the workers and are not known to be recorded. */
   readonly #left: PerSale<{ readonly gate: Gate; orders: number }>
   #counting: Promise<void> | undefined
 
-  constructor(memory: SaleMemory, max = MAX_PENDING) {
+  constructor(memory: SaleMemory, max = MAX_PENDING, runtime = machine) {
     this.#left = memory.map('left to workers')
     this.#max = max
+    this.#runtime = runtime
   }
 
   /** Calls `answerLate` if the reservation has not ended in time. */
   begin(reservation: CheckoutReservation, outcome: Promise<Outcome>, answerLate: () => void): void {
-    this.#inProgress.set(reservation.order, { reservation, outcome, answerLate, beganMs: performance.now() })
-    this.#timer ??= setTimeout(() => this.#answerLate(), LATE_CHECK_MS)
+    this.#inProgress.set(reservation.order, { reservation, outcome, answerLate, beganMs: this.#runtime.monotonicMs() })
+    this.#checkSoon()
+  }
+
+  /** One timer checks all responses, and none while nobody waits. */
+  #checkSoon(): void {
+    if (this.#isChecking || this.#inProgress.size === 0) return
+    this.#isChecking = true
+    this.#runtime.after(LATE_CHECK_MS, () => {
+      this.#answerLate()
+      this.#isChecking = false
+      this.#checkSoon()
+    })
   }
 
   #answerLate(): void {
-    const beforeMs = performance.now() - RECORD_TIMEOUT_MS
+    const beforeMs = this.#runtime.monotonicMs() - RECORD_TIMEOUT_MS
     for (const [order, late] of this.#inProgress) {
       if (late.beganMs > beforeMs) break
       this.#inProgress.delete(order)
@@ -65,7 +79,6 @@ export class PendingReservations {
       this.#answeredByKey.set(keyOf(late.reservation), late.reservation)
       late.answerLate()
     }
-    this.#timer = this.#inProgress.size > 0 ? setTimeout(() => this.#answerLate(), LATE_CHECK_MS) : undefined
   }
 
   /** A reservation in progress, with its coming outcome. */
@@ -97,11 +110,11 @@ export class PendingReservations {
 
   /** The same, once the intents that workers have recorded meanwhile are counted out. */
   async takePlaceOnceCounted(): Promise<boolean> {
-    this.#counting ??= this.#countOut().finally(() =>
-      setTimeout(() => {
+    this.#counting ??= this.#countOut().finally(() => {
+      this.#runtime.after(COUNT_EVERY_MS, () => {
         this.#counting = undefined
-      }, COUNT_EVERY_MS).unref(),
-    )
+      })
+    })
     await this.#counting
     return this.takePlace()
   }
@@ -128,7 +141,7 @@ export class PendingReservations {
   /** Waits, within a bound, until no reservation is in progress. */
   async drain(): Promise<void> {
     const outcomes = [...this.#inProgress.values(), ...this.#answered.values()].map(({ outcome }) => outcome)
-    await withTimeout(Promise.allSettled(outcomes), DRAIN_TIMEOUT_MS).catch(() => {})
+    await withTimeout(Promise.allSettled(outcomes), DRAIN_TIMEOUT_MS, this.#runtime).catch(() => {})
   }
 }
 

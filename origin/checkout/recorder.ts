@@ -9,6 +9,7 @@ import type { Queryable } from '../ledger/connection.ts'
 import { type Quoted, type RecordVerdict, record } from '../ledger/record.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
+import type { Runtime } from '../lib/runtime.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { Sales } from '../sales/sales.ts'
 import { bitsOf } from '../seats/bits.ts'
@@ -32,6 +33,8 @@ export interface RecorderDeps {
   readonly sales: Sales
   readonly arrivals: Pick<Arrivals, 'demand' | 'demandForUses'>
   readonly metrics: Metrics
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 export const withChosen = (r: CheckoutReservation, quoted: Quoted): CheckoutReservation =>
@@ -91,8 +94,8 @@ const areRecorded = (verdicts: readonly RecordVerdict[]) =>
  * Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one
  * instead.
  */
-export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteRefusals: boolean): Recorder {
-  return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
+export function recorder({ warm, sales, arrivals, metrics, runtime }: RecorderDeps, noteRefusals: boolean): Recorder {
+  const recordAll = async (sale: string, batch: readonly CheckoutReservation[]) => {
     metrics.recordSize.observe(batch.length)
     const done = metrics.recordSeconds.startTimer()
     try {
@@ -111,5 +114,6 @@ export function recorder({ warm, sales, arrivals, metrics }: RecorderDeps, noteR
     } finally {
       done()
     }
-  })
+  }
+  return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, recordAll, runtime)
 }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
 import { buyersOf } from '../ledger/order-statements.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -28,14 +29,16 @@ export class SoldOut {
   readonly #sql: Sql
   readonly #sales: Sales
   readonly #log: Logger
+  readonly #runtime: Runtime
   /** The closed sales by id; the oldest entry is dropped first. */
   readonly #closed: PerSale<ClosedSale>
 
-  constructor(sql: Sql, sales: Sales, memory: SaleMemory, log: Logger) {
+  constructor(sql: Sql, sales: Sales, memory: SaleMemory, log: Logger, runtime = machine) {
     this.#sql = sql
     this.#sales = sales
     this.#closed = memory.map('sold out')
     this.#log = log
+    this.#runtime = runtime
   }
 
   /** True if the visitor has no order of the sale and cannot get one of this product. */
@@ -54,9 +57,9 @@ export class SoldOut {
     this.#closed.set(sale.sale_id, closed)
     this.#loadBuyers(sale.sale_id, closed).catch((error) => {
       this.#log.warn({ sale: sale.sale_id, error: String(error) }, 'failed to load buyers')
-      setTimeout(() => {
+      this.#runtime.after(RETRY_MS, () => {
         if (this.#closed.get(sale.sale_id) === closed) this.#closed.delete(sale.sale_id)
-      }, RETRY_MS).unref()
+      })
     })
   }
 

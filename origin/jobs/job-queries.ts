@@ -108,8 +108,8 @@ export async function countDue(sql: Sql, queue: QueueName, limit: number): Promi
  * Ends attempts: a done job is deleted or retained, a failed one waits or is dead, a returned one is due again. If
  * another worker has taken the job meanwhile, nothing changes. Returns the jobs that are dead now.
  */
-export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<Ended[]> {
-  const rows = ended.map(({ job, outcome }) => ({ job, outcome, ...transitionOf(job, outcome) }))
+export async function endJobs(tx: Queryable, ended: readonly Ended[], random = Math.random): Promise<Ended[]> {
+  const rows = ended.map(({ job, outcome }) => ({ job, outcome, ...transitionOf(job, outcome, random()) }))
   const dead = await tx<{ job_id: number }[]>`
     with ended as materialized (
       select * from unnest(${rows.map(({ job }) => job.job_id)}::bigint[], ${rows.map(({ job }) => job.attempt)}::int[],
@@ -143,7 +143,7 @@ export async function endJobs(tx: Queryable, ended: readonly Ended[]): Promise<E
   return ended.filter(({ job }) => isDead.has(job.job_id))
 }
 
-function transitionOf(job: Job, outcome: Outcome) {
+function transitionOf(job: Job, outcome: Outcome, random: number) {
   switch (outcome.end) {
     case 'done':
       return { to: QUEUES[job.queue].keepsDone ? 'done' : 'gone', waitMs: 0, error: null }
@@ -152,7 +152,7 @@ function transitionOf(job: Job, outcome: Outcome) {
     case 'dead':
       return { to: 'dead', waitMs: 0, error: outcome.error }
     case 'failed': {
-      const waitMs = pauseAfter(job, outcome)
+      const waitMs = pauseAfter(job, outcome, random)
       return { to: waitMs === null ? 'dead' : 'retry', waitMs: waitMs ?? 0, error: outcome.error }
     }
   }

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import { endJobs, takeJobs } from './job-queries.ts'
 import { type Ended, type Job, type Outcome, QUEUES, type QueueName } from './queues.ts'
 
@@ -34,6 +35,8 @@ export interface Consumer<Name extends QueueName> {
 interface RunnerDeps {
   readonly sql: Sql
   readonly log: Logger
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 export class JobRunner {
@@ -41,11 +44,12 @@ export class JobRunner {
   readonly #consumers: readonly Consumer<QueueName>[]
   readonly #busy = new Map<QueueName, number>()
   readonly #running = new Set<Promise<void>>()
-  readonly #endings = new Batcher<Ended, void>(ENDING, (ended) => this.#end(ended))
+  readonly #endings: Batcher<Ended, void>
 
   /** Each consumer has its own queue. */
   constructor(deps: RunnerDeps, consumers: readonly { readonly queue: QueueName }[]) {
     this.#deps = deps
+    this.#endings = new Batcher(ENDING, (ended) => this.#end(ended), deps.runtime)
     // A consumer gets only jobs of its own queue, so their data have its type.
     this.#consumers = consumers as readonly Consumer<QueueName>[]
   }
@@ -103,14 +107,14 @@ export class JobRunner {
   }
 
   async #end(ended: readonly Ended[]): Promise<void> {
-    const { sql } = this.#deps
+    const { sql, runtime = machine } = this.#deps
     const mayDie = ({ outcome }: Ended) => outcome.end === 'failed' || outcome.end === 'dead'
     if (!ended.some(mayDie)) {
-      await endJobs(sql, ended)
+      await endJobs(sql, ended, runtime.random)
       return
     }
     await sql.begin(async (tx) => {
-      const dead = Map.groupBy(await endJobs(tx, ended), ({ job }) => job.queue)
+      const dead = Map.groupBy(await endJobs(tx, ended, runtime.random), ({ job }) => job.queue)
       for (const consumer of this.#consumers) {
         const ofQueue = dead.get(consumer.queue)
         if (ofQueue) await consumer.gaveUp?.(tx, ofQueue)

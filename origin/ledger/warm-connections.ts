@@ -3,6 +3,7 @@
  * has everything cached. The driver's own pool hands out the connection idle for longest, which made recording a
  * tenth slower.
  */
+import { machine, type Runtime } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { mayHaveCommitted, type Sql, Unheard } from './connection.ts'
 
@@ -26,13 +27,15 @@ interface Again<Result> {
 export class WarmConnections {
   readonly #pool: Sql
   readonly #connect: () => Sql
+  readonly #runtime: Runtime
   readonly #all = new Set<Sql>()
   readonly #idle: Sql[] = []
 
   /** `connect` makes a pool of one connection. */
-  constructor(pool: Sql, connect: () => Sql) {
+  constructor(pool: Sql, connect: () => Sql, runtime = machine) {
     this.#pool = pool
     this.#connect = connect
+    this.#runtime = runtime
   }
 
   /**
@@ -60,6 +63,7 @@ export class WarmConnections {
     const isLate = await withTimeout(
       heard.then(() => false),
       AGAIN_AFTER_MS,
+      this.#runtime,
       () => true,
     )
     if (!isLate) return result

@@ -4,8 +4,8 @@
  * come meanwhile go together as soon as the group is done. The queue is bounded; a call that finds it full is
  * rejected at once.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AssertionError } from '../../shared/lib/assert.ts'
+import { machine, type Runtime, sleep } from './runtime.ts'
 
 interface BatcherLimits {
   readonly size: number
@@ -28,6 +28,7 @@ type Results<Result> = Promise<Result> extends Promise<void> ? Promise<void> : P
 export class Batcher<Call, Result> {
   readonly #limits: BatcherLimits
   readonly #run: (calls: readonly Call[]) => Results<Result>
+  readonly #runtime: Runtime
   readonly #onIdle: () => void
   readonly #waiting: Waiting<Call, Result>[] = []
   #serving = false
@@ -37,9 +38,15 @@ export class Batcher<Call, Result> {
    * wrong one fails: `run` must find what it has already done for a call. `onIdle` is called when nobody waits any
    * more.
    */
-  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Results<Result>, onIdle = () => {}) {
+  constructor(
+    limits: BatcherLimits,
+    run: (calls: readonly Call[]) => Results<Result>,
+    runtime = machine,
+    onIdle = () => {},
+  ) {
     this.#limits = limits
     this.#run = run
+    this.#runtime = runtime
     this.#onIdle = onIdle
   }
 
@@ -50,8 +57,9 @@ export class Batcher<Call, Result> {
       if (this.#serving) return
       this.#serving = true
       const { gathers = false, pauseMs } = this.#limits
-      if (gathers) setTimeout(() => void this.#serve(), pauseMs)
-      else setImmediate(() => void this.#serve())
+      const serve = () => void this.#serve()
+      if (gathers) this.#runtime.after(pauseMs ?? 0, serve)
+      else this.#runtime.soon(serve)
     })
   }
 
@@ -59,7 +67,7 @@ export class Batcher<Call, Result> {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, this.#limits.size)
       await this.#serveGroup(group)
-      if (this.#limits.pauseMs !== undefined) await sleep(this.#limits.pauseMs)
+      if (this.#limits.pauseMs !== undefined) await sleep(this.#runtime, this.#limits.pauseMs)
     }
     this.#serving = false
     this.#onIdle()
@@ -80,18 +88,20 @@ export class Batcher<Call, Result> {
 export class BatcherByKey<Call, Result> {
   readonly #limits: BatcherLimits
   readonly #run: (key: string, calls: readonly Call[]) => Results<Result>
+  readonly #runtime: Runtime
   readonly #batchers = new Map<string, Batcher<Call, Result>>()
 
-  constructor(limits: BatcherLimits, run: (key: string, calls: readonly Call[]) => Results<Result>) {
+  constructor(limits: BatcherLimits, run: (key: string, calls: readonly Call[]) => Results<Result>, runtime = machine) {
     this.#limits = limits
     this.#run = run
+    this.#runtime = runtime
   }
 
   add(key: string, call: Call): Promise<Result> {
     let batcher = this.#batchers.get(key)
     if (!batcher) {
       const forget = () => void this.#batchers.delete(key)
-      batcher = new Batcher(this.#limits, (calls) => this.#run(key, calls), forget)
+      batcher = new Batcher(this.#limits, (calls) => this.#run(key, calls), this.#runtime, forget)
       this.#batchers.set(key, batcher)
     }
     return batcher.add(call)

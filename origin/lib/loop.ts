@@ -1,7 +1,7 @@
 /** A background actor: one round after the other until it is stopped, which waits for the round in progress. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Counter, Gauge } from 'prom-client'
+import { machine, type Runtime, sleep } from './runtime.ts'
 import { Signal } from './signal.ts'
 
 /** After consecutive failures the pause doubles, up to this (or the usual pause, where that is longer). */
@@ -16,6 +16,8 @@ export interface Actor {
 export const shouldLog = (times: number) => (times & (times - 1)) === 0
 
 export interface LoopDeps {
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
   readonly log: Logger
   /** The metrics by the actor's name: the end of its last successful round, and the number of failed rounds. */
   readonly metrics: {
@@ -36,13 +38,13 @@ export interface Loop extends Actor {
 export function loop(
   name: string,
   everyMs: number,
-  { log, metrics }: LoopDeps,
+  { runtime = machine, log, metrics }: LoopDeps,
   round: () => Promise<unknown>,
   restMs = 0,
 ): Loop {
   let running: Promise<void> | undefined
   let stopped = false
-  const signal = new Signal()
+  const signal = new Signal(runtime)
   const run = async () => {
     let failures = 0
     while (!stopped) {
@@ -56,10 +58,10 @@ export function loop(
         metrics.actorFailures.inc({ actor: name })
         if (shouldLog(failures)) log.warn({ actor: name, failures, error: String(error) }, 'round failed')
       }
-      if (restMs > 0 && !stopped) await sleep(restMs)
+      if (restMs > 0 && !stopped) await sleep(runtime, restMs)
       if (stopped || again) continue
       const pauseMs = Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures))
-      await signal.wait(pauseMs * (0.75 + Math.random() / 2))
+      await signal.wait(pauseMs * (0.75 + runtime.random() / 2))
     }
   }
   return {

@@ -1,7 +1,14 @@
+import { machine, type Runtime } from './runtime.ts'
+
 /** Wakes one waiter. A notification while nobody waits ends the next wait at once. */
 export class Signal {
+  readonly #runtime: Runtime
   #notified = false
   #wake = () => {}
+
+  constructor(runtime = machine) {
+    this.#runtime = runtime
+  }
 
   readonly notify = (): void => {
     this.#notified = true
@@ -14,9 +21,9 @@ export class Signal {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       // No error at the end, which most waits reach: its stack costs more than the wait.
-      const timer = setTimeout(resolve, timeoutMs)
+      const cancel = this.#runtime.after(timeoutMs, resolve)
       await promise
-      clearTimeout(timer)
+      cancel()
     }
     const notified = this.#notified
     this.#notified = false

@@ -5,6 +5,7 @@
  */
 import type { Sql } from '../ledger/connection.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import type { Runtime } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Store } from '../stock/scripts.ts'
@@ -26,23 +27,28 @@ interface NoteDeps extends LoopDeps {
 export function noteReach({ redis, sales, ...deps }: NoteDeps): Actor {
   return loop('reach of the ledger', EVERY_MS, deps, async () => {
     const key = sales.isLedgerUnresponsive() ? AWAY : REACHED
-    await withTimeout(redis.set(key, Math.ceil(sales.ledgerSilentMs()), 'PX', NOTED_FOR_MS), REDIS_TIMEOUT_MS)
+    await withTimeout(
+      redis.set(key, Math.ceil(sales.ledgerSilentMs()), 'PX', NOTED_FOR_MS),
+      REDIS_TIMEOUT_MS,
+      deps.runtime,
+    )
   })
 }
 
 interface PauseDeps {
   readonly sql: Sql
   readonly redis: Pick<Store, 'get'>
+  readonly runtime?: Runtime
 }
 
 /** Rounds that stop the clock of all holds, and start it again. */
-export function holdPauses({ sql, redis }: PauseDeps): () => Promise<void> {
+export function holdPauses({ sql, redis, runtime }: PauseDeps): () => Promise<void> {
   // The clock may be stopped at first, by another worker that has ended since.
   let isStopped = true
   return async () => {
     // Two keys, which a Cluster may have on two nodes.
     const notes = Promise.all([redis.get(REACHED), redis.get(AWAY)])
-    const [reached, silentMs] = await withTimeout(notes, REDIS_TIMEOUT_MS)
+    const [reached, silentMs] = await withTimeout(notes, REDIS_TIMEOUT_MS, runtime)
     const isPayable = reached !== null || silentMs === null
     if (isPayable && isStopped) await sql`select resume_holds()`
     else if (!isPayable)

@@ -5,6 +5,7 @@
  */
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/order-statements.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
 import type { SaleWork } from '../sales/sale-work.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -20,6 +21,8 @@ interface SweeperDeps {
   readonly sql: Sql
   readonly orders: Pick<Orders, 'expire'>
   readonly work: Pick<SaleWork, 'each'>
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 /**
@@ -29,11 +32,11 @@ interface SweeperDeps {
 export function gateSweeps(
   deps: SweeperDeps & { readonly sales: Pick<Sales, 'inUse'>; readonly gates: Gates; readonly memory: SaleMemory },
 ) {
-  const { work, sales, gates } = deps
+  const { work, sales, gates, runtime = machine } = deps
   /** Until when no hold of a sale ends. */
   const quietUntilMs = deps.memory.map<number>('quiet gates')
   return async () => {
-    for (const [saleId, untilMs] of quietUntilMs) if (performance.now() >= untilMs) quietUntilMs.delete(saleId)
+    for (const [saleId, untilMs] of quietUntilMs) if (runtime.monotonicMs() >= untilMs) quietUntilMs.delete(saleId)
     const due = sales.inUse().filter(({ sale_id }) => !quietUntilMs.has(sale_id))
     await work.each('hold sweeper', due, async ({ sale_id }) => {
       const gate = gates.of(sale_id)
@@ -41,7 +44,7 @@ export function gateSweeps(
         const { orders, nextInMs } = await gate.due(BATCH)
         if (orders.length > 0) await sweep(deps, gate, orders)
         if (orders.length === BATCH) continue
-        quietUntilMs.set(sale_id, performance.now() + Math.min(nextInMs ?? QUIET_MS, QUIET_MS))
+        quietUntilMs.set(sale_id, runtime.monotonicMs() + Math.min(nextInMs ?? QUIET_MS, QUIET_MS))
         return
       }
     })

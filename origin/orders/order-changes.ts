@@ -7,6 +7,7 @@ import type { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Batcher } from '../lib/batcher.ts'
 import { listen } from '../lib/redis.ts'
+import { machine } from '../lib/runtime.ts'
 
 const CHANNEL = 'order_changes'
 /**
@@ -20,11 +21,16 @@ type Listener = (orderIds: readonly string[]) => void
 export class OrderChanges {
   readonly #redis: Redis | Cluster
   readonly #log: Logger
+  readonly #publishing: Batcher<readonly string[], void>
   readonly #listeners = new Set<Listener>()
 
-  constructor(redis: Redis | Cluster, log: Logger) {
+  constructor(redis: Redis | Cluster, log: Logger, runtime = machine) {
     this.#redis = redis
     this.#log = log
+    const publish = async (changes: readonly (readonly string[])[]) => {
+      await this.#redis.publish(CHANNEL, changes.flat().join())
+    }
+    this.#publishing = new Batcher(PUBLISH, publish, runtime)
   }
 
   /** Runs after the commit, and the caller does not wait for it. */
@@ -34,10 +40,6 @@ export class OrderChanges {
       .add(orderIds)
       .catch((error) => this.#log.debug({ error: String(error) }, 'changes of orders not published'))
   }
-
-  readonly #publishing = new Batcher<readonly string[], void>(PUBLISH, async (changes) => {
-    await this.#redis.publish(CHANNEL, changes.flat().join())
-  })
 
   /** Calls `listener` with the orders of each message; returns a function that ends it. */
   onChange(listener: Listener): () => void {

@@ -36,6 +36,7 @@ import { beginPayments, confirmPaid, lockOrders, type Refund } from '../ledger/p
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { refuse } from '../lib/request.ts'
+import type { Runtime } from '../lib/runtime.ts'
 import type { Gates } from '../stock/gate/gate.ts'
 import { holdEnd } from '../stock/gate/hold-ends.ts'
 import type { OrderChanges } from './order-changes.ts'
@@ -61,6 +62,14 @@ interface OrdersDeps {
   readonly actionSeconds: number
   readonly metrics: Pick<Metrics, 'orders'>
   readonly log: Logger
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
+}
+
+/** A payment that begins. */
+interface Begun {
+  readonly orderId: string
+  readonly method: string
 }
 
 /** An attempt to pay an order. */
@@ -74,8 +83,11 @@ const ENDS: readonly (OrderRow['status'] | undefined)[] = ['confirmed', 'expired
 
 export class Orders {
   readonly #deps: OrdersDeps
+  readonly #payments: Batcher<Begun, OrderRow | undefined>
+
   constructor(deps: OrdersDeps) {
     this.#deps = deps
+    this.#payments = new Batcher(PAYMENTS, (payments) => this.#begin(payments), deps.runtime)
   }
 
   find(orderId: string): Promise<OrderView | undefined> {
@@ -95,18 +107,15 @@ export class Orders {
     return this.#payments.add({ orderId, method })
   }
 
-  readonly #payments = new Batcher<{ orderId: string; method: string }, OrderRow | undefined>(
-    PAYMENTS,
-    async (payments) => {
-      const moved = await beginPayments(
-        this.#deps.sql,
-        payments.map(({ orderId: order, method }) => ({ order, method })),
-      )
-      this.#changed(moved)
-      const byId = new Map(moved.map((o) => [o.order_id, o]))
-      return payments.map(({ orderId }) => byId.get(orderId))
-    },
-  )
+  async #begin(payments: readonly Begun[]): Promise<(OrderRow | undefined)[]> {
+    const moved = await beginPayments(
+      this.#deps.sql,
+      payments.map(({ orderId: order, method }) => ({ order, method })),
+    )
+    this.#changed(moved)
+    const byId = new Map(moved.map((o) => [o.order_id, o]))
+    return payments.map(({ orderId }) => byId.get(orderId))
+  }
 
   /** Begins the payment of an order that came with its method, without waiting. If this fails, a worker begins it. */
   beginPayment(order: OrderRow): void {

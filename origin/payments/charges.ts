@@ -13,6 +13,7 @@ import type { Sql } from '../ledger/connection.ts'
 import { findOrders, type OrderRow, totalOf } from '../ledger/order-statements.ts'
 import { FREE } from '../ledger/payment-statements.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { ChargeRecord, PaymentProvider } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
@@ -82,6 +83,7 @@ type ChargeJob = Job<'charge'>
 const DONE: Outcome = { end: 'done' }
 
 type Declined = Parameters<Orders['decline']>[0][number]
+type Waiting = Parameters<Orders['requireAction']>[0][number]
 
 /** True if this attempt may be made. Silence is no decline, so a good card is tried for as long as its hold lasts. */
 const mayTry = (order: OrderRow, attempt: number, nowMs: number) =>
@@ -106,11 +108,22 @@ interface ChargesDeps {
   readonly returnUrl: (order: OrderRow) => string
   /** The ledger's time. */
   readonly nowMs: () => number
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 export class Charges implements Consumer<'charge'> {
   readonly queue = 'charge'
   readonly #deps: ChargesDeps
+  readonly #runtime: Runtime
+  readonly #known: Batcher<ChargeRecord, boolean>
+  /** Confirmations and declines are batched by sale, so that locked rows delay the charges of their own sale only. */
+  readonly #paid: BatcherByKey<AuthorizedCharge, boolean>
+  readonly #declined: BatcherByKey<Declined, void>
+  readonly #waiting: Batcher<Waiting, void>
+  readonly #captured: Batcher<string, void>
+  readonly #returned: Batcher<ChargeRecord, void>
+  readonly #orders: Batcher<string, OrderRow | undefined>
   #pausedUntilMs = 0
   /** Observes whether the provider answers. */
   readonly watch: ProviderWatch
@@ -118,13 +131,22 @@ export class Charges implements Consumer<'charge'> {
 
   constructor(deps: ChargesDeps) {
     this.#deps = deps
+    const { orders, captures, runtime = machine } = deps
+    this.#runtime = runtime
+    this.#known = new Batcher(REPORTS, (records) => this.#areKnown(records), runtime)
+    this.#paid = new BatcherByKey(SETTLE, (_sale, charges) => this.#confirm(charges), runtime)
+    this.#declined = new BatcherByKey(SETTLE, (_sale, attempts) => orders.decline(attempts), runtime)
+    this.#waiting = new Batcher(SETTLE, (waits) => orders.requireAction(waits), runtime)
+    this.#captured = new Batcher(SETTLE, (charges) => captures.markDone(charges), runtime)
+    this.#returned = new Batcher(SETTLE, (records) => this.#recheck(records), runtime)
+    this.#orders = new Batcher(SETTLE, (ids) => this.#findOrders(ids), runtime)
     this.watch = new ProviderWatch(deps)
   }
 
   // -- Charging ----------------------------------------------------------------------------------------------------
 
   async room(busy: number) {
-    if (performance.now() < this.#pausedUntilMs) return 0
+    if (this.#runtime.monotonicMs() < this.#pausedUntilMs) return 0
     const atOnce = this.watch.isAway ? WHILE_AWAY : CONCURRENCY
     return [
       { group: '', limit: await this.#deps.calls.room('charge', Math.max(0, atOnce - busy)) },
@@ -202,11 +224,11 @@ export class Charges implements Consumer<'charge'> {
         break
       case 'turned_away': {
         this.#logFailure(order_id, charged)
-        this.#pausedUntilMs = PAUSE_MS * (Math.floor(performance.now() / PAUSE_MS) + 1)
+        this.#pausedUntilMs = PAUSE_MS * (Math.floor(this.#runtime.monotonicMs() / PAUSE_MS) + 1)
         const nowMs = this.#deps.nowMs()
         const { turnedAwayAtMs = nowMs } = job.data
         if (nowMs - turnedAwayAtMs < TURNED_AWAY_MS)
-          return { end: 'returned', waitMs: REQUEUE_MS * (1 + Math.random()), note: { turnedAwayAtMs } }
+          return { end: 'returned', waitMs: REQUEUE_MS * (1 + this.#runtime.random()), note: { turnedAwayAtMs } }
       }
     }
     return this.#giveUp(order_id, attempt)
@@ -214,7 +236,7 @@ export class Charges implements Consumer<'charge'> {
 
   #logFailure(order: string, { result, reason }: { readonly result: string; readonly reason: string }): void {
     this.#unlogged.charges++
-    const nowMs = performance.now()
+    const nowMs = this.#runtime.monotonicMs()
     if (nowMs - this.#unlogged.sinceMs < LOG_INTERVAL_MS) return
     const { charges } = this.#unlogged
     this.#deps.log.warn({ order, result, reason, charges }, 'charges neither authorized nor declined')
@@ -294,8 +316,6 @@ export class Charges implements Consumer<'charge'> {
     if (!(await this.#known.add(charge))) await this.settle(charge)
   }
 
-  readonly #known = new Batcher<ChargeRecord, boolean>(REPORTS, (records) => this.#areKnown(records))
-
   /**
    * True for each record that the ledger already has. The capture of a charge is written with the confirmation of its
    * order, so the charge is known as soon as it is authorized. A refund is known once no refund is open. `settle`
@@ -346,28 +366,18 @@ export class Charges implements Consumer<'charge'> {
     if (charge.refundedMinor) await refunds.compare(charge.charge)
   }
 
-  /** Confirmations are batched by sale, so that locked rows delay the charges of their own sale only. */
-  readonly #paid = new BatcherByKey<AuthorizedCharge, boolean>(SETTLE, async (_sale, charges) => {
+  async #confirm(charges: readonly AuthorizedCharge[]): Promise<boolean[]> {
     const confirmed = new Set((await this.#deps.orders.confirm(charges)).map(({ charge_id }) => charge_id))
     return charges.map(({ charge }) => confirmed.has(charge))
-  })
-  readonly #declined = new BatcherByKey<Declined, void>(SETTLE, (_sale, attempts) =>
-    this.#deps.orders.decline(attempts),
-  )
-  readonly #waiting = new Batcher<Parameters<Orders['requireAction']>[0][number], void>(SETTLE, (waits) =>
-    this.#deps.orders.requireAction(waits),
-  )
+  }
 
-  readonly #captured = new Batcher<string, void>(SETTLE, (charges) => this.#deps.captures.markDone(charges))
-
-  readonly #returned = new Batcher<ChargeRecord, void>(SETTLE, async (records) => {
+  /** Of charges that went back, or were voided, the refunds that are open ask the provider again. */
+  async #recheck(records: readonly ChargeRecord[]): Promise<void> {
     const charges = records.map(({ charge }) => charge)
     await this.#deps.refunds.recheck(charges)
     for (const kind of ['unknown_charge', 'wrong_amount'] as const)
       await closeAbout(this.#deps.sql, kind, charges, 'given back')
-  })
-
-  readonly #orders = new Batcher<string, OrderRow | undefined>(SETTLE, (ids) => this.#findOrders(ids))
+  }
 
   /** Refunds a charge whose order was cancelled meanwhile, is paid with another charge, or has another price. */
   async #refundUnlessPaid(paid: AuthorizedCharge, order: OrderRow | undefined): Promise<void> {

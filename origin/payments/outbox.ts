@@ -13,6 +13,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import type { ChargeOf } from '../ledger/payment-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import type { Captured, PaymentProvider, ProviderRefund } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
 import {
@@ -72,12 +73,17 @@ interface OutboxDeps {
   readonly log: Logger
   /** Has the fast gates of these orders' products learn of units that are for sale again. */
   readonly unitsReturned?: (orders: readonly OrderRow[]) => Promise<void>
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 export class Outbox implements Consumer<OutboxKind> {
   readonly queue: OutboxKind
   readonly #table: OutboxTable
   readonly #deps: OutboxDeps
+  readonly #runtime: Runtime
+  readonly #made: Batcher<Made, void>
+  readonly #noted: Batcher<Returned, void>
   #restsUntilMs = 0
   #batch = BATCH.first
 
@@ -85,16 +91,19 @@ export class Outbox implements Consumer<OutboxKind> {
     this.queue = kind
     this.#table = `${kind}s`
     this.#deps = deps
+    this.#runtime = deps.runtime ?? machine
+    this.#made = new Batcher(NOTING, (rows) => this.#noteMade(rows), this.#runtime)
+    this.#noted = new Batcher(NOTING, (reports) => this.#noteRefunded(reports), this.#runtime)
   }
 
   async room(busy: number) {
-    const rests = busy > 0 || performance.now() < this.#restsUntilMs
+    const rests = busy > 0 || this.#runtime.monotonicMs() < this.#restsUntilMs
     return rests ? 0 : this.#deps.calls.room(this.queue, this.#batch)
   }
 
   /** Each job asks the provider, a few at a time; what was made is noted together. */
   async run(jobs: readonly Job<OutboxKind>[], end: End<OutboxKind>): Promise<void> {
-    const beganMs = performance.now()
+    const beganMs = this.#runtime.monotonicMs()
     const { sql, calls } = this.#deps
     // Where the provider's rate bounds the batches they are small, and the rate is the pause.
     this.#restsUntilMs = calls.isShort ? 0 : beganMs + BATCH_EVERY_MS
@@ -110,7 +119,7 @@ export class Outbox implements Consumer<OutboxKind> {
     const attemptInTurn = async () => {
       for (const [i, job] of left) {
         const row = open[i]
-        const isLate = performance.now() - beganMs > BEGIN_WITHIN_MS
+        const isLate = this.#runtime.monotonicMs() - beganMs > BEGIN_WITHIN_MS
         const attempted = row && (isLate ? 'late' : await this.#attempt(row, job))
         if (attempted === 'late' || attempted?.end === 'failed') areAllDone = false
         // The next one need not wait for it.
@@ -208,16 +217,14 @@ export class Outbox implements Consumer<OutboxKind> {
     })
   }
 
-  readonly #made = new Batcher<Made, void>(NOTING, (rows) =>
-    this.queue === 'capture'
+  #noteMade(rows: readonly Made[]): Promise<void> {
+    return this.queue === 'capture'
       ? this.#noteCaptured(rows.flatMap((row) => ('card' in row ? row : [])))
       : this.#noteRefunded(
           rows.flatMap((row) => ('returned' in row && row.returned) || []),
           rows.filter((row) => 'returned' in row && !row.returned),
-        ),
-  )
-
-  readonly #noted = new Batcher<Returned, void>(NOTING, (reports) => this.#noteRefunded(reports))
+        )
+  }
 
   async #noteCaptured(rows: readonly (ChargeOf & Captured)[]): Promise<void> {
     await noteCards(

@@ -4,6 +4,7 @@ import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
+import type { Runtime } from '../lib/runtime.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { PaymentProvider } from '../providers/provider.ts'
 import { startSandbox } from '../providers/sandbox.ts'
@@ -27,6 +28,8 @@ interface PaymentsDeps {
   readonly metrics: Metrics
   readonly log: Logger
   readonly unitsReturned: (orders: readonly OrderRow[]) => Promise<void>
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 export type Payments = Awaited<ReturnType<typeof startPayments>>

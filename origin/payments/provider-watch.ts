@@ -4,6 +4,7 @@
  * several of these reads in a row get no answer, the provider is away.
  */
 
+import { machine, type Runtime } from '../lib/runtime.ts'
 import type { PaymentProvider, ProviderSeen } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
 
@@ -17,6 +18,8 @@ interface WatchDeps {
   readonly calls: Pick<Calls, 'take'>
   /** The ledger's time. */
   readonly nowMs: () => number
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 export class ProviderWatch {
@@ -51,10 +54,10 @@ export class ProviderWatch {
 
   /** The charge of this order got no answer. */
   heardNothing(order: string): void {
-    const { provider, calls, nowMs } = this.#deps
+    const { provider, calls, nowMs, runtime = machine } = this.#deps
     this.#failedAtMs = nowMs()
-    if (performance.now() - this.#readAtMs < READ_EVERY_MS) return
-    this.#readAtMs = performance.now()
+    if (runtime.monotonicMs() - this.#readAtMs < READ_EVERY_MS) return
+    this.#readAtMs = runtime.monotonicMs()
     const read = async () => {
       if ((await calls.take('comparison', 1)) === 0) return
       await provider.find(order).then(

@@ -6,6 +6,7 @@
  */
 import { hashOf } from '../../shared/lib/hash.ts'
 
+import { machine, type Runtime } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 
 /**
@@ -38,12 +39,14 @@ export function workerOf(saleId: string, workers: readonly string[]): string | u
 
 export class SaleWork {
   readonly #timeoutMs: number
+  readonly #runtime: Runtime
   readonly #inProgress = new Set<string>()
   #rebuilds = 0
   #isOwn: (saleId: string) => boolean = () => true
 
-  constructor(timeoutMs = TIMEOUT_MS) {
+  constructor(timeoutMs = TIMEOUT_MS, runtime = machine) {
     this.#timeoutMs = timeoutMs
+    this.#runtime = runtime
   }
 
   /**
@@ -81,6 +84,7 @@ export class SaleWork {
     await withTimeout(
       work().finally(() => this.#inProgress.delete(name)),
       timeoutMs,
+      this.#runtime,
     )
   }
 

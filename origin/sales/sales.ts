@@ -8,6 +8,7 @@ import { SaleId } from '../../shared/api/fields.ts'
 import { type Sql, tryWrite } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { Overloaded } from '../lib/batcher.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { Writes } from '../lib/writes.ts'
 import { readSales } from './sale-queries.ts'
@@ -38,13 +39,14 @@ export interface OperatedSales {
 
 export class Sales {
   readonly #sql: Sql
+  readonly #runtime: Runtime
   #known = new Map<string, SaleRow>()
   /** The unknown names for the next read. */
   #lookups = new Map<string, PromiseWithResolvers<SaleRow | undefined>>()
   /** The long-ended sales with the time of the last request, the latest last. */
   readonly #old = new Map<string, number>()
-  #clock = { ledgerMs: Date.now(), monotonicMs: performance.now() }
-  #timer: NodeJS.Timeout | undefined
+  #clock: { readonly ledgerMs: number; readonly monotonicMs: number }
+  #cancel = () => {}
   #reading: Promise<void> | undefined
   /** The time of the ledger's last response, on the monotonic clock. */
   #respondedAtMs = Number.NEGATIVE_INFINITY
@@ -52,23 +54,30 @@ export class Sales {
   /** The result of the latest writes, which says whether the ledger accepts writes. */
   readonly writes = new Writes()
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, runtime = machine) {
     this.#sql = sql
+    this.#runtime = runtime
+    this.#clock = { ledgerMs: runtime.nowMs(), monotonicMs: runtime.monotonicMs() }
   }
 
   /** Reads once, then keeps reading. Fails only if the first read fails. */
   async start(): Promise<void> {
     await this.refresh()
-    this.#timer = setInterval(() => {
+    this.#refreshLater()
+  }
+
+  #refreshLater(): void {
+    this.#cancel = this.#runtime.after(REFRESH_MS, () => {
+      this.#refreshLater()
       if (this.#reading) return
       this.refresh()
         .then(() => this.writes.retry(() => tryWrite(this.#sql)))
         .catch(() => {})
-    }, REFRESH_MS)
+    })
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#cancel()
     await this.#reading?.catch(() => {})
   }
 
@@ -82,13 +91,13 @@ export class Sales {
   }
 
   async #read(): Promise<void> {
-    const began = performance.now()
+    const began = this.#runtime.monotonicMs()
     for (const [saleId, askedAtMs] of this.#old) if (began - askedAtMs > OLD_FOR_MS) this.#old.delete(saleId)
     const lookups = this.#lookups
     this.#lookups = new Map()
     try {
       const { nowMs, sales } = await readSales(this.#sql, [...lookups.keys(), ...this.#old.keys()])
-      const responded = performance.now()
+      const responded = this.#runtime.monotonicMs()
       this.#clock = { ledgerMs: nowMs, monotonicMs: (began + responded) / 2 }
       this.#respondedAtMs = responded
       this.#known = new Map(sales.map((sale) => [sale.sale_id, sale]))
@@ -104,7 +113,7 @@ export class Sales {
   #keepOld(sale: SaleRow | undefined): SaleRow | undefined {
     if (!sale || sale.in_use) return sale
     this.#old.delete(sale.sale_id)
-    this.#old.set(sale.sale_id, performance.now())
+    this.#old.set(sale.sale_id, this.#runtime.monotonicMs())
     const [first] = this.#old.keys()
     if (first !== undefined && this.#old.size > MAX_OLD) this.#old.delete(first)
     return sale
@@ -123,7 +132,7 @@ export class Sales {
 
   /** The age of the sales in memory. */
   readAgoMs(): number {
-    return performance.now() - this.#clock.monotonicMs
+    return this.#runtime.monotonicMs() - this.#clock.monotonicMs
   }
 
   isLedgerUnresponsive(): boolean {
@@ -137,7 +146,7 @@ export class Sales {
 
   /** For how long the ledger has not responded. */
   ledgerSilentMs(): number {
-    return performance.now() - this.#respondedAtMs
+    return this.#runtime.monotonicMs() - this.#respondedAtMs
   }
 
   /** A sale that is in use or was requested recently. */
@@ -162,7 +171,7 @@ export class Sales {
       lookup.promise.catch(() => {})
       this.#lookups.set(saleId, lookup)
     }
-    return withTimeout(lookup.promise, LEDGER_TIMEOUT_MS)
+    return withTimeout(lookup.promise, LEDGER_TIMEOUT_MS, this.#runtime)
   }
 
   /** The sales that may have holds, intents or a gate. */

@@ -3,6 +3,7 @@
  * holds nothing: what is free is read now and then for all of them, and each offer is searched once. It is known as
  * long as somebody else keeps the chart.
  */
+import { machine, type Runtime } from '../lib/runtime.ts'
 import type { Chart, Seat } from './chart.ts'
 import { nearest } from './choice.ts'
 import { Free } from './free.ts'
@@ -21,12 +22,14 @@ interface Known {
 
 export class Offers {
   readonly #read: () => Promise<Uint8Array>
+  readonly #runtime: Runtime
   readonly #known = new WeakMap<Chart, Known>()
   #reading: Promise<void> | undefined
 
   /** `read` gives the bitmap of taken seats. */
-  constructor(read: () => Promise<Uint8Array>) {
+  constructor(read: () => Promise<Uint8Array>, runtime = machine) {
     this.#read = read
+    this.#runtime = runtime
   }
 
   /**
@@ -49,7 +52,7 @@ export class Offers {
 
   #isFresh(chart: Chart, taken: readonly number[]): boolean {
     const known = this.#known.get(chart)
-    if (!known || performance.now() - known.readMs > FRESH_MS) return false
+    if (!known || this.#runtime.monotonicMs() - known.readMs > FRESH_MS) return false
     return !taken.some((index) => known.free.isFree(chart.at(index)))
   }
 
@@ -58,7 +61,7 @@ export class Offers {
     this.#reading ??= this.#read()
       .then((bits) => {
         const known = this.#known.get(chart)
-        const readMs = performance.now()
+        const readMs = this.#runtime.monotonicMs()
         if (!known) return void this.#known.set(chart, { free: new Free(chart, bits), readMs, offers: new Map() })
         known.free.update(bits)
         known.readMs = readMs

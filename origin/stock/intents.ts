@@ -17,6 +17,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { cartIn } from '../ledger/cart.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import type { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
 
@@ -54,9 +55,13 @@ const FIELDS = {
   hash: /^\S+$/,
   line: /^\S+$/,
   number: /^\d{1,16}$/,
+  /** Who sells it: the sale to its queue, or an operator at the box office. */
+  seller: /^(queue|box-office)$/,
   /** The method, which may be empty, then the charge and the contact if there are any. */
   payment: /^[^\s&@]*(&[\w-]+)?(@[\w-]+)?$/,
 }
+/** The seller of what has no limits. */
+const BOX_OFFICE = 'box-office'
 type StoredIntent = Readonly<Record<keyof typeof FIELDS | 'visitor', string>>
 
 /** Reads the text that reserve.lua writes for an intent; null if it is damaged. */
@@ -78,8 +83,8 @@ export function readStored(stored: string): StoredIntent | null {
  * The parts of an intent that reserve.lua only stores. A charge has an `&` before it, a contact an `@`, and both no
  * space; they leave Redis with the intent.
  */
-export function storedDetails({ line, number, method, charge, contact }: Reservation): string {
-  const details = `${line} ${number} ${method ?? ''}`
+export function storedDetails({ line, number, isBoxOffice, method, charge, contact }: Reservation): string {
+  const details = `${line} ${number} ${isBoxOffice ? BOX_OFFICE : 'queue'} ${method ?? ''}`
   return `${details}${charge ? `&${packed(charge)}` : ''}${contact ? `@${packed(contact)}` : ''}`
 }
 
@@ -94,12 +99,20 @@ export class Intents {
   readonly #saleId: string
   readonly #unrecorded: string
   readonly #replicas: Replicas
+  readonly #runtime: Runtime
+  readonly #searches: Batcher<string, Reservation | undefined>
+  readonly #unsafe: Batcher<string, boolean>
 
-  constructor(redis: Store, replicas: Replicas, saleId: string, unrecorded: string) {
+  constructor(redis: Store, replicas: Replicas, saleId: string, unrecorded: string, runtime = machine) {
     this.#redis = redis
     this.#replicas = replicas
     this.#saleId = saleId
     this.#unrecorded = unrecorded
+    this.#runtime = runtime
+    const searches = { size: MAX_SEARCHES, queue: MAX_SEARCHES }
+    this.#searches = new Batcher(searches, (orders) => this.#search(this.#redis, orders), runtime)
+    const unsafe = { size: MAX_SEARCHES, queue: MAX_UNSAFE }
+    this.#unsafe = new Batcher(unsafe, (orders) => this.#promiseAll(orders), runtime)
   }
 
   /**
@@ -139,11 +152,6 @@ export class Intents {
     return this.#searches.add(order)
   }
 
-  readonly #searches = new Batcher<string, Reservation | undefined>(
-    { size: MAX_SEARCHES, queue: MAX_SEARCHES },
-    (orders) => this.#search(this.#redis, orders),
-  )
-
   /**
    * Promises an order: true if its intent is promised in Redis, and on a replica where there is one, or if it was
    * recorded lately. Callers of one moment share each WAIT. Fails with Overloaded, and as Redis fails.
@@ -152,7 +160,7 @@ export class Intents {
     return this.#unsafe.add(order)
   }
 
-  readonly #unsafe = new Batcher<string, boolean>({ size: MAX_SEARCHES, queue: MAX_UNSAFE }, async (orders) => {
+  async #promiseAll(orders: readonly string[]): Promise<boolean[]> {
     const written = `${this.#unrecorded}:replicated`
     // Before the mark: what no replica has can still be given back.
     await this.#replicas.caughtUp(written)
@@ -160,7 +168,7 @@ export class Intents {
     const node = await this.#replicas.caughtUp(written)
     // A failover may have lost the intent.
     return (await this.#search(node, orders)).map((intent) => intent !== undefined)
-  })
+  }
 
   /** Takes intents to be recorded: from now on nobody gives them back. Returns those that are still there. */
   async take(intents: readonly Intent[]): Promise<Intent[]> {
@@ -204,20 +212,22 @@ export class Intents {
    */
   removeSoon(order: string): void {
     this.#recorded.push(order)
-    this.#removing ??= setTimeout(() => {
-      this.#removing = undefined
+    if (this.#isRemoving) return
+    this.#isRemoving = true
+    this.#runtime.after(REMOVE_EVERY_MS, () => {
+      this.#isRemoving = false
       const orders = this.#recorded.splice(0)
       for (let at = 0; at < orders.length; at += REMOVE_CHUNK)
         this.#redis.hdel(this.#unrecorded, ...orders.slice(at, at + REMOVE_CHUNK)).catch(() => {})
-    }, REMOVE_EVERY_MS)
+    })
   }
   readonly #recorded: string[] = []
-  #removing: NodeJS.Timeout | undefined
+  #isRemoving = false
 
   #reservationIn(order: string, stored: string): Reservation | null {
     const fields = readStored(stored)
     if (!fields) return null
-    const { quantity, units, key, hash, line, number, payment, visitor } = fields
+    const { quantity, units, key, hash, line, number, seller, payment, visitor } = fields
     const [withCharge = '', contact] = payment.split('@')
     const [method, charge] = withCharge.split('&')
     const cart = cartIn(units)
@@ -231,6 +241,7 @@ export class Intents {
       key,
       hash,
       number: Number(number),
+      ...(seller === BOX_OFFICE && { isBoxOffice: true }),
       quantity: Number(quantity),
       method: method || null,
       ...(charge && { charge: unpacked(charge) }),

@@ -3,7 +3,6 @@
  * when it differs for longer than orders are in flight, and before it is used in a new run of Redis; the exact gate
  * serves meanwhile.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Metrics } from '../base/metrics.ts'
 import { close, note } from '../findings/finding-queries.ts'
@@ -14,6 +13,7 @@ import { findOrders } from '../ledger/order-statements.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
 import type { RedisWatch } from '../lib/redis-watch.ts'
+import { machine, type Runtime, sleep } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import { available } from '../sales/sale-state.ts'
@@ -83,10 +83,13 @@ export interface ReconcilerDeps extends RecountDeps {
   readonly redisWatch: Pick<RedisWatch, 'evicting' | 'refusal'>
   readonly metrics: Metrics
   readonly log: Logger
+  /** Left out: the machine's. */
+  readonly runtime?: Runtime
 }
 
 export class Reconciler {
   readonly #deps: ReconcilerDeps
+  readonly #runtime: Runtime
   readonly #evictions: EvictionGuard
   /**
    * When the orders of each product were counted last. Not set while it is oversold, so that every round counts them.
@@ -95,6 +98,11 @@ export class Reconciler {
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps
+    this.#runtime = deps.runtime ?? machine
+    const rebuild = async (saleId: string) => {
+      await this.reconcileSale(saleId, { force: true })
+    }
+    this.#returns = new BatcherByKey(RETURNS, rebuild, this.#runtime)
     this.#evictions = new EvictionGuard(deps.sql, deps.memory)
     this.#countedAtMs = deps.memory.map('recounts')
   }
@@ -108,16 +116,16 @@ export class Reconciler {
   async #roundOf(sale: SaleRow): Promise<void> {
     const countedAtMs = this.#countedAtMs.getOrAdd(sale.sale_id, () => new Map())
     const due = [...idsOf(sale), ALL_CODES].filter(
-      (product) => performance.now() - (countedAtMs.get(product) ?? -Infinity) > RECOUNT_EVERY_MS,
+      (product) => this.#runtime.monotonicMs() - (countedAtMs.get(product) ?? -Infinity) > RECOUNT_EVERY_MS,
     )
     const findings = await this.#reconcile(sale, { recount: new Set(due) })
     await this.#deps.gates.of(sale.sale_id).extendExpiry()
-    if (due.includes(ALL_CODES)) countedAtMs.set(ALL_CODES, performance.now())
+    if (due.includes(ALL_CODES)) countedAtMs.set(ALL_CODES, this.#runtime.monotonicMs())
     for (const { product_id, recount } of findings) {
       if (!recount) continue
       const isOpen = recount.found === 'oversold' && !recount.healed
       if (isOpen) countedAtMs.delete(product_id)
-      else countedAtMs.set(product_id, performance.now())
+      else countedAtMs.set(product_id, this.#runtime.monotonicMs())
     }
   }
 
@@ -161,9 +169,7 @@ export class Reconciler {
   }
 
   /** One rebuild serves all units of a sale that were returned while the previous one was in progress. */
-  readonly #returns = new BatcherByKey<undefined, void>(RETURNS, async (saleId) => {
-    await this.reconcileSale(saleId, { force: true })
-  })
+  readonly #returns: BatcherByKey<undefined, void>
 
   /**
    * True if gate, ledger and orders of a sale agree at this moment; null if a store does not answer, or a gate is
@@ -174,7 +180,7 @@ export class Reconciler {
     if (sales.isLedgerUnresponsive()) return null
     try {
       const reading = Promise.all([this.#compare(sale.sale_id), isMiscounted(sql, sale.sale_id)])
-      const [all, isWrong] = await withTimeout(reading, AGREE_TIMEOUT_MS)
+      const [all, isWrong] = await withTimeout(reading, AGREE_TIMEOUT_MS, this.#runtime)
       if (all.some(({ found }) => found === 'fenced')) return null
       return all.every(({ found }) => found === 'ok') && !isWrong
     } catch {
@@ -231,7 +237,7 @@ export class Reconciler {
     if (!hasHall && counted.every(({ found }) => found === 'ok')) return counted
     let seen = await this.#compareExactly(saleId)
     for (let comparisons = 1; comparisons < COMPARISONS && seen.some(({ found }) => found === 'drift'); comparisons++) {
-      await sleep(COMPARE_EVERY_MS)
+      await sleep(this.#runtime, COMPARE_EVERY_MS)
       seen = lasting(seen, await this.#compareExactly(saleId))
     }
     return seen
@@ -295,7 +301,7 @@ export class Reconciler {
   async #rebuild(sale: SaleRow, { wait, onlyIfFenced }: { wait: boolean; onlyIfFenced: boolean }): Promise<boolean> {
     const { sql, gates, work, redisWatch } = this.#deps
     if (redisWatch.evicting) return false
-    const untilMs = performance.now() + TURN_TIMEOUT_MS
+    const untilMs = this.#runtime.monotonicMs() + TURN_TIMEOUT_MS
     for (;;) {
       const result = await work.rebuild(() =>
         sql.begin(async (tx) => {
@@ -305,8 +311,8 @@ export class Reconciler {
         }),
       )
       if (result !== 'busy') return result
-      if (!wait || performance.now() > untilMs) return false
-      await sleep(TURN_EVERY_MS * (0.5 + Math.random()))
+      if (!wait || this.#runtime.monotonicMs() > untilMs) return false
+      await sleep(this.#runtime, TURN_EVERY_MS * (0.5 + this.#runtime.random()))
     }
   }
 
@@ -316,7 +322,7 @@ export class Reconciler {
    */
   async #rebuildNow(sale: string): Promise<boolean> {
     const { sql, gates, log } = this.#deps
-    const startedMs = performance.now()
+    const startedMs = this.#runtime.monotonicMs()
     // Before their keys are forgotten: a repeated key must not get another order.
     await recordIntents(this.#deps, sale, 0)
     const rebuild = await gates.of(sale).fence()
@@ -329,7 +335,7 @@ export class Reconciler {
       const open = await rebuild.open(counters.map((p) => ({ ...p, available: available(p) })))
       return { live, open }
     })
-    const ms = Math.round(performance.now() - startedMs)
+    const ms = Math.round(this.#runtime.monotonicMs() - startedMs)
     log.info({ sale, live, open, ms }, 'gate rebuilt')
     return open
   }

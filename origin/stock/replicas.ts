@@ -5,6 +5,7 @@
  */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis'
 import { anotherConnection, reopen } from '../lib/redis.ts'
+import { machine, type Runtime } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from './scripts.ts'
 
@@ -17,10 +18,12 @@ const MARK_MS = 1_000
 
 export class Replicas {
   readonly #redis: Redis | Cluster
+  readonly #runtime: Runtime
   #own: Redis | Cluster | undefined
 
-  constructor(redis: Store) {
+  constructor(redis: Store, runtime = machine) {
     this.#redis = redis
+    this.#runtime = runtime
   }
 
   /**
@@ -32,37 +35,37 @@ export class Replicas {
     // Commands wait for the connection, within their timeout.
     this.#own ??= anotherConnection(this.#redis)
     const redis = this.#own
-    if ((await hasReplica(redis, markKey)) && !(await hasAcknowledged(redis, markKey)))
+    if ((await this.#hasReplica(redis, markKey)) && !(await this.#hasAcknowledged(redis, markKey)))
       throw new Error('no replica has acknowledged')
     return redis
   }
-}
 
-/**
- * A replica that still connects or makes its first copy does not count. Some hosted Redis forbid INFO: then no
- * replica is known. Fails if the server itself has become a replica, which may not have what the master has.
- */
-async function hasReplica(redis: Redis | Cluster, key: string): Promise<boolean> {
-  // In a Cluster the key says which node is asked.
-  const [, info] = await replies(redis.pipeline().exists(key).info('replication'))
-  if (/^role:slave/m.test(String(info))) {
-    reopen(redis)
-    throw new Error('the server of this connection is a replica by now')
+  /**
+   * A replica that still connects or makes its first copy does not count. Some hosted Redis forbid INFO: then no
+   * replica is known. Fails if the server itself has become a replica, which may not have what the master has.
+   */
+  async #hasReplica(redis: Redis | Cluster, key: string): Promise<boolean> {
+    // In a Cluster the key says which node is asked.
+    const [, info] = await this.#replies(redis.pipeline().exists(key).info('replication'))
+    if (/^role:slave/m.test(String(info))) {
+      reopen(redis)
+      throw new Error('the server of this connection is a replica by now')
+    }
+    return /^slave\d+:.*state=online/m.test(String(info))
   }
-  return /^slave\d+:.*state=online/m.test(String(info))
-}
 
-async function hasAcknowledged(redis: Redis | Cluster, key: string): Promise<boolean> {
-  const [marked, acknowledged] = await replies(
-    redis.pipeline().set(key, '', 'PX', MARK_MS).wait(1, ACKNOWLEDGE_TIMEOUT_MS),
-  )
-  return marked === 'OK' && Number(acknowledged) >= 1
-}
+  async #hasAcknowledged(redis: Redis | Cluster, key: string): Promise<boolean> {
+    const [marked, acknowledged] = await this.#replies(
+      redis.pipeline().set(key, '', 'PX', MARK_MS).wait(1, ACKNOWLEDGE_TIMEOUT_MS),
+    )
+    return marked === 'OK' && Number(acknowledged) >= 1
+  }
 
-/** The replies of one connection to commands of one pipeline; null for those that it refused. */
-async function replies(pipeline: ChainableCommander): Promise<unknown[]> {
-  const results = (await withTimeout(pipeline.exec(), TIMEOUT_MS)) ?? []
-  const [error] = results[0] ?? []
-  if (error) throw error
-  return results.map(([error, reply]) => (error ? null : reply))
+  /** The replies of one connection to commands of one pipeline; null for those that it refused. */
+  async #replies(pipeline: ChainableCommander): Promise<unknown[]> {
+    const results = (await withTimeout(pipeline.exec(), TIMEOUT_MS, this.#runtime)) ?? []
+    const [error] = results[0] ?? []
+    if (error) throw error
+    return results.map(([error, reply]) => (error ? null : reply))
+  }
 }

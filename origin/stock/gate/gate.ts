@@ -4,13 +4,12 @@
  * share one hash tag and so one node: a script decides for several products, and a Cluster spreads sales.
  */
 
-import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
 import { assertExists } from '../../../shared/lib/assert.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import { isPromoCode, type Units, unitsText } from '../../ledger/cart.ts'
-import { isBoxOffice } from '../../ledger/record.ts'
 import { Batcher } from '../../lib/batcher.ts'
+import { machine, type Runtime } from '../../lib/runtime.ts'
 import type { PerSale, SaleMemory } from '../../sales/sale-memory.ts'
 import type { CheckoutReservation } from '../../seats/cart-choice.ts'
 import { type CartChoice, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
@@ -77,18 +76,21 @@ export class Gate {
   readonly #frees = new WeakMap<CartChoice['chart'], Free>()
   /** The reservations that wait to be recorded. */
   readonly intents: Intents
-  readonly offers = new Offers(() => this.seats())
+  readonly offers: Offers
+  readonly #runtime: Runtime
 
-  constructor(redis: Store, saleId: string, replicas = new Replicas(redis)) {
+  constructor(redis: Store, saleId: string, runtime = machine, replicas = new Replicas(redis, runtime)) {
     this.#redis = redis
     this.#key = gateKeys(saleId)
-    this.intents = new Intents(redis, replicas, saleId, this.#key.unrecorded)
-    this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserveAll(calls))
+    this.intents = new Intents(redis, replicas, saleId, this.#key.unrecorded, runtime)
+    this.offers = new Offers(() => this.seats(), runtime)
+    this.#runtime = runtime
+    this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserveAll(calls), runtime)
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait; while Redis is away, it is fenced. */
   reserve(reservation: CheckoutReservation, terms: Terms): Promise<GateVerdict> {
-    return isBoxOffice(reservation.visitor)
+    return reservation.isBoxOffice
       ? this.#reserveUnlimited(reservation, terms)
       : this.#calls.add({ reservation, terms })
   }
@@ -366,7 +368,7 @@ export class Gate {
    */
   async fence(): Promise<Rebuild> {
     const { stock, unrecorded, unpaid, ...others } = this.#key
-    const fence = randomUUID()
+    const fence = this.#runtime.uuid()
     // The stock goes first: without its `run` nobody can reserve while the other keys are deleted.
     await this.#redis
       .multi()
@@ -401,14 +403,16 @@ export class Gates {
   readonly #redis: Store
   readonly #replicas: Replicas
   readonly #gates: PerSale<Gate>
+  readonly #runtime: Runtime
 
-  constructor(redis: Store, memory: SaleMemory) {
+  constructor(redis: Store, memory: SaleMemory, runtime = machine) {
     this.#redis = redis
+    this.#runtime = runtime
     this.#gates = memory.map('gates')
-    this.#replicas = new Replicas(redis)
+    this.#replicas = new Replicas(redis, runtime)
   }
 
   of(saleId: string): Gate {
-    return this.#gates.getOrAdd(saleId, () => new Gate(this.#redis, saleId, this.#replicas))
+    return this.#gates.getOrAdd(saleId, () => new Gate(this.#redis, saleId, this.#runtime, this.#replicas))
   }
 }
