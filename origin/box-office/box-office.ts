@@ -10,7 +10,7 @@ import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
-import { BOX_OFFICE, type Contact } from '../ledger/record.ts'
+import type { Contact } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { tryAgain } from '../lib/request.ts'
 import type { Orders } from '../orders/orders.ts'
@@ -41,7 +41,13 @@ export async function sellAtBoxOffice(
   { operator, key }: { readonly operator: string; readonly key: string },
 ): Promise<Sold> {
   const contact = contactOf(sale, sent?.email)
-  const buyer = { visitor: BOX_OFFICE + operator, line: NO_QUEUE, number: NO_TICKET, ...(contact && { contact }) }
+  const buyer = {
+    visitor: `box office:${operator}`,
+    line: NO_QUEUE,
+    number: NO_TICKET,
+    isBoxOffice: true as const,
+    ...(contact && { contact }),
+  }
   // Terms are accepted at the counter, and what is bought there is not sent.
   const request: CheckoutRequest = { lines, accept: ['terms'], ...(sent && { contact: sent }) }
   const outcome = await checkout.checkout(asAlwaysOpen(sale), buyer, request, key)

@@ -19,7 +19,7 @@ import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { type FieldError, ProblemError } from '../../shared/problem.ts'
 import { partsOf, usePromoCode } from '../ledger/cart.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
-import { isBoxOffice, type Recorded, type RecordVerdict } from '../ledger/record.ts'
+import type { Recorded, RecordVerdict } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
@@ -121,7 +121,7 @@ export class Checkout {
       if (outcome.kind !== 'problem') return outcome
       if (outcome.problem.type === '/problems/price-changed' && pricing < PRICINGS) {
         const { products, fees, tax, delivery, terms_version, chart_version } = await this.#latest(sale)
-        const goesTo = isBoxOffice(buyer.visitor) ? sale.delivery : delivery
+        const goesTo = buyer.isBoxOffice ? sale.delivery : delivery
         sale = { ...sale, products, fees, tax, delivery: goesTo, terms_version, chart_version }
       } else return withTotals(outcome, sale, request, context)
     }
@@ -132,10 +132,8 @@ export class Checkout {
     const wrong = wrongIn(sale, asked, buyer.errors ?? [], request)
     if ('type' in asked) return refusal(wrong ?? asked)
     if (wrong) return refusal(wrong)
-    const { visitor, line, number, contact, networks } = buyer
-    const { product, quantity, choice } = asked
-    // The limits of record_reservations are everyone's: what the box office sells is recorded as a cart.
-    const cart = asked.cart ?? (isBoxOffice(visitor) && !choice ? partsOf(asked) : undefined)
+    const { visitor, line, number, isBoxOffice, contact, networks } = buyer
+    const { product, quantity, cart, choice } = asked
     const isPlain = !cart && !choice
     if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
     const nowMs = this.#deps.sales.nowMs()
@@ -152,6 +150,7 @@ export class Checkout {
       visitor,
       line,
       number,
+      ...(isBoxOffice && { isBoxOffice }),
       quantity,
       ...('type' in quoted ? cart && { cart } : quoted),
       ...(choice && { choice }),
@@ -164,7 +163,7 @@ export class Checkout {
     }
     const closed = closedFor(sale, quantity, nowMs) ?? unsellable
     if (closed) return this.#respond({ sale, reservation, closed })
-    return hall?.refuseSingle && !isBoxOffice(visitor)
+    return hall?.refuseSingle && !isBoxOffice
       ? this.#reserveUnlessStranding(sale, reservation, pricing.codes)
       : this.#reserve(sale, reservation, pricing.codes)
   }
@@ -425,7 +424,7 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'contact' | 'networks'> & {
+type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'isBoxOffice' | 'contact' | 'networks'> & {
   /** What is missing or wrong in what the buyer says of themselves. */
   readonly errors?: readonly FieldError[]
 }

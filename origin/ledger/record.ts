@@ -23,6 +23,8 @@ export interface Reservation {
   /** The queue of the sale that admitted the visitor. */
   readonly line: string
   readonly number: number
+  /** The box office sells it: no limit of the sale or of a product counts. */
+  readonly isBoxOffice?: true
   /** The units of all lines. Uses of promo codes do not count. */
   readonly quantity: number
   /**
@@ -58,13 +60,6 @@ interface Billed {
 /** What units cost: with the promo codes used, as further parts. Or why they cannot be sold so. Pure. */
 export type Quote = (cart: Cart) => Quoted | Problem
 export type Quoted = Pick<Reservation, 'cart' | 'charge'>
-
-/**
- * Begins the visitor's name of what the box office sells, followed by the operator's: no limit of the sale is theirs.
- * As in record_carts.
- */
-export const BOX_OFFICE = 'box office:'
-export const isBoxOffice = (visitor: string) => visitor.startsWith(BOX_OFFICE)
 
 /** How a buyer can be reached: personal data, which is kept apart from the order. */
 export interface Contact {
@@ -136,14 +131,15 @@ export async function record(
   noteRefusals: boolean,
   demand: readonly number[] = [],
 ): Promise<RecordVerdict[]> {
-  const column = <K extends Exclude<keyof Reservation, 'cart' | 'contact' | 'charge'>>(key: K) =>
+  const column = <K extends Exclude<keyof Reservation, 'cart' | 'contact' | 'charge' | 'isBoxOffice'>>(key: K) =>
     batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
   const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
     ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[], ${column('method')}::text[],
     ${noteRefusals}, ${demand as number[]}::int[]`
-  // Contacts and carts are left out for a sale without them, which makes most statements cheaper.
-  const hasCarts = batch.some(({ cart }) => cart)
+  // Contacts and carts are left out for a batch without them, which makes most statements cheaper. Only record_carts
+  // knows the box office.
+  const hasCarts = batch.some(({ cart, isBoxOffice }) => cart || isBoxOffice)
   const kept = sql`add_contacts(${JSON.stringify(contacts)}::text::jsonb, ${saleId}, ${column('order')}::uuid[],
     created_at, others)`
   const also = sql`${hasCarts ? sql`, carts` : sql``} ${contacts.length > 0 ? sql`, ${kept}` : sql``}`
@@ -189,5 +185,6 @@ function linesOf(sql: Queryable, batch: readonly Reservation[]) {
   return sql`${column('order')}::int[], ${column('product')}::text[], ${column('quantity')}::int[],
     ${column('seat')}::int[], ${column('price')}::bigint[], ${column('share')}::bigint[],
       ${batch.map(({ cart }) => Number(cart !== undefined))}::int[],
+      ${batch.map(({ isBoxOffice = false }) => Number(isBoxOffice))}::int[],
     ${bills}::text[]::jsonb[], ${billed.map((one) => one?.terms ?? null)}::int[]`
 }

@@ -38,7 +38,7 @@ test('a stored intent is read by its fields, and a damaged one is none', () => {
   const payment = storedDetails({ ...r, contact })
     .split(' ')
     .at(-1)
-  const stored = `17pt 2 one key hash public 7 ${payment} user:an account`
+  const stored = `17pt 2 one key hash public 7 queue ${payment} user:an account`
   expect(readStored(stored)).toEqual({
     atMs: '17pt',
     quantity: '2',
@@ -47,17 +47,24 @@ test('a stored intent is read by its fields, and a damaged one is none', () => {
     hash: 'hash',
     line: 'public',
     number: '7',
+    seller: 'queue',
     payment,
     visitor: 'user:an account',
   })
-  expect(readStored('17 2 one key hash public 7  v')).toMatchObject({ payment: '', visitor: 'v' })
+  expect(readStored('17 2 one key hash public 7 queue  v')).toMatchObject({ payment: '', visitor: 'v' })
   const damaged = [
     '',
     'one',
-    '17 2 one key hash public 7 pm_ok',
-    '17 2 one key hash public 7 pm_ok ',
-    'x 2 one k h l 7 p v',
+    '17 2 one key hash public 7 queue pm_ok',
+    '17 2 one key hash public 7 queue pm_ok ',
+    'x 2 one k h l 7 queue p v',
   ]
-  for (const text of [...damaged, '17 two one k h l 7 p v', '17 2  k h l 7 p v', '17 2 one k h l 7 p&& v'])
+  for (const text of [
+    ...damaged,
+    '17 two one k h l 7 queue p v',
+    '17 2  k h l 7 queue p v',
+    '17 2 one k h l 7 queue p&& v',
+    '17 2 one k h l 7 nobody p v',
+  ])
     expect(readStored(text), text).toBeNull()
 })

@@ -177,7 +177,7 @@ describe('the reconciler', () => {
     const sale = await origin.sale({ total: 5 })
     const unrecorded = `{${sale}}:unrecorded`
     const good = reservationOf(sale)
-    const stored = (visitor: string) => `${Date.now()} 1 one k h public 7  ${visitor}`
+    const stored = (visitor: string) => `${Date.now()} 1 one k h public 7 queue  ${visitor}`
     await redis.hset(unrecorded, { 'a uuid': 'what is this', 'no uuid': stored('ann'), [good.order]: stored('bob') })
     await expect.poll(() => redis.hlen(unrecorded)).toBe(0)
     expect(await statuses([good.order])).toEqual(['reserved'])

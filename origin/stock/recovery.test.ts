@@ -32,7 +32,7 @@ test('an order that was promised is recorded although the sale ended hours ago',
   const sale = await origin.sale()
   await origin.sql()`update sales set ended_at = now() - interval '12 hours' where sale_id = ${sale}`
   const { order } = reservationOf(sale)
-  await redis.hset(`{${sale}}:unrecorded`, order, `${Date.now() - 10_000} 1 one key hash public 1  someone`)
+  await redis.hset(`{${sale}}:unrecorded`, order, `${Date.now() - 10_000} 1 one key hash public 1 queue  someone`)
   await eventuallyMatches(
     () => origin.sql()`select status from orders where order_id = ${order}`,
     [{ status: 'reserved' }],

@@ -4,20 +4,20 @@
 --
 -- The lines of all orders follow, in parallel arrays: the place of the order in the other arrays, the product or
 -- section, the quantity, the seat (null: none), the unit price that the order was computed with (null: any), and its
--- share of the bill where that is not its price; and for each order 1 if it is stored with its lines, else 0, what it
--- costs beside them, and the terms (sales.terms_version) that this follows from. A cart is taken as a whole or not at
--- all. A promo code is a line '%CODE' of one use, which is no unit of the order.
+-- share of the bill where that is not its price; and for each order 1 if it is stored with its lines, else 0, 1 if the
+-- box office sells it, which has no limits, else 0, what it costs beside its lines, and the terms
+-- (sales.terms_version) that this follows from. A cart is taken as a whole or not at all. A promo code is a line
+-- '%CODE' of one use, which is no unit of the order.
 --
 -- Two verdicts more, and price_changed also where the terms are others by now:
 --   seat_taken: `seats` are the indexes of seats that another order has, or that are blocked, or removed from the hall.
 --   no_stock: also `product`, of which too few units are left.
--- What the box office sells has no limits: its visitors are named 'box office:' and their operator.
 -- carts: the stored lines of recorded orders, by order: names and prices as they are at this moment.
 create or replace function record_carts(
   p_sale text, p_ids uuid[], p_visitors text[], p_lines text[], p_numbers bigint[], p_quantities int[], p_keys text[],
   p_hashes text[], p_methods text[], p_note_refusals boolean, p_demand int[],
   p_line_orders int[], p_line_products text[], p_line_quantities int[], p_line_seats int[], p_line_prices bigint[],
-  p_line_shares bigint[], p_stored int[], p_bills jsonb[], p_terms int[],
+  p_line_shares bigint[], p_stored int[], p_box_office int[], p_bills jsonb[], p_terms int[],
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb,
   out numbers bigint[], out carts jsonb
 )
@@ -139,7 +139,7 @@ begin
     v_had := null;
     v_taken := null;
     v_product := null;
-    v_has_limits := v_one.visitor not like 'box office:%';
+    v_has_limits := p_box_office[v_one.i] = 0;
     declare
       has record;
     begin

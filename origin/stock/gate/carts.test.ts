@@ -13,7 +13,7 @@ import { useLedger, useRedis } from '../../../test/lib/servers.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { type Cart, type CartPart, isPromoCode, usePromoCode } from '../../ledger/cart.ts'
 import { advanceOrders, findOrders } from '../../ledger/order-statements.ts'
-import { BOX_OFFICE, type Reservation, record } from '../../ledger/record.ts'
+import { type Reservation, record } from '../../ledger/record.ts'
 import { writeSale } from '../../sales/sale-queries.ts'
 import { available } from '../../sales/sale-state.ts'
 import { bitsOf, differingSeats } from '../../seats/bits.ts'
@@ -333,11 +333,13 @@ test('what the box office sells has no limit of the sale, at either gate', async
   const terms = { ...TERMS, limit: 1, limits: { one: 1 } }
   await sql`update sales set limit_per_visitor = 1 where sale_id = ${sale}`
   for (const cart of [[units(3)], [seats(0, 1, 2)]]) {
-    const r = cartOf(sale, cart, `${BOX_OFFICE}ann`)
+    const r = { ...cartOf(sale, cart, 'ann'), isBoxOffice: true as const }
     expect(await gate.reserve(r, terms)).toMatchObject({ verdict: 'reserved' })
+    expect(await gate.intents.find(r.order)).toMatchObject({ isBoxOffice: true })
     expect(await record(sql, sale, [r], false)).toMatchObject([{ verdict: 'recorded' }])
   }
-  const other = cartOf(sale, [units(2)], 'bob')
+  // The right is no name.
+  const other = cartOf(sale, [units(2)], 'box office:bob')
   expect(await gate.reserve(other, terms)).toMatchObject({ verdict: 'limit' })
   expect(await record(sql, sale, [other], false)).toMatchObject([{ verdict: 'limit' }])
   await expectAgreement(sale, gate)

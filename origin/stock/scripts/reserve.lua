@@ -5,8 +5,8 @@
 -- KEYS 1 stock (hash: run; and for each product, 'available PRODUCT', 'held PRODUCT' and 'version PRODUCT', of the
 --         row that these were loaded from) 2 holds (zset: order -> end of the hold, ms) 3 keys (hash: visitor key ->
 --         order|request hash) 4 visitors (hash: visitor -> units of all products|latest order) 5 unrecorded (hash:
---         order -> its intent: time (ms), quantity, product, key, request hash, line, number, payment method,
---         visitor) 6 unpaid (hash: visitor -> how many of their orders failed; '% visitor' -> how many were
+--         order -> its intent: time (ms), quantity, product, key, request hash, line, number, seller, payment
+--         method, visitor) 6 unpaid (hash: visitor -> how many of their orders failed; '% visitor' -> how many were
 --         declined); most sales have it empty for long 7 seats (bitmap: taken, by the seat's place in the chart) 8
 --         limited (hash: product visitor -> units), for products with a limit of their own 9 networks (hash: network
 --         -> units that its buyers hold unpaid; 'order ORDER' -> its units and networks), of buyers whose networks
@@ -18,8 +18,8 @@
 --       orders; then '|', and how many more want a use of a promo code 4 how many products follow; then the products,
 --       and as many limits per visitor ('': none; the products that share it, as other variants of the same do,
 --       follow it); then eight arguments per caller: order, visitor, key, request hash, product (its place among the
---       products, from 1; or a cart, as in units-of.lua, '' if nothing fits it), quantity, then: line, number and
---       payment method (may be empty, and the order's charge and the buyer's contact may follow: see intents.ts), and
+--       products, from 1; or a cart, as in units-of.lua, '' if nothing fits it), quantity, then: line, number,
+--       seller and payment method (may be empty, and the order's charge and the buyer's contact may follow: see intents.ts), and
 --       the visitor's networks, each with the units that it may hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a
 -- restart, a
