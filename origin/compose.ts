@@ -20,7 +20,9 @@ import { CheckoutTraffic } from './checkout/checkout-traffic.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
 import { ownOrderRoutes } from './checkout/own-order-routes.ts'
 import { totalsRoutes } from './checkout/totals.ts'
+import type { VoucherSource } from './checkout/vouchers.ts'
 import { feedPageRoutes } from './feed/feed-routes.ts'
+import { listAnnouncements, publishPost } from './feed/posts.ts'
 import { noteFailedAssertions, writeFinding } from './findings/failed-assertions.ts'
 import { Catalogues } from './front/catalogue.ts'
 import { catalogueRoutes, recentSearchRoutes } from './front/front-routes.ts'
@@ -179,9 +181,9 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql, memory)
   const goods = new Goods(sql, memory)
-  const promoCodes = new PromoCodes(sql)
+  const vouchers: readonly VoucherSource[] = [new PromoCodes(sql)]
   const searches = new RecentSearches({ sql, redis, log })
-  const checkout = new Checkout({ sql, warm, gates, sales, halls, promoCodes, arrivals, metrics, memory, log })
+  const checkout = new Checkout({ sql, warm, gates, sales, halls, vouchers, arrivals, metrics, memory, log })
   const changes = new OrderChanges(redis, log)
   stops.push(['changes of orders', changes.start()])
   const actionSeconds = config.PAYMENT_ACTION_SECONDS
@@ -203,7 +205,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const webhookSender = new Sender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment })
   const webhookSealer = new SecretSealer(config.WEBHOOK_KEYS)
   if (config.ROLE !== 'api') {
-    const scheduler = new Scheduler({ sql, sales, reconciler, edge, metrics, log })
+    const scheduler = new Scheduler({
+      announce: publishPost,
+      sql,
+      sales,
+      reconciler,
+      edge,
+      metrics,
+      log,
+    })
     const retention = new Retention({ config, sql, images, metrics })
     const load = () => loadShedder.load()
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
@@ -221,7 +231,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     orders,
     traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
   })
-    .route('/', totalsRoutes({ sql, buyers, sales, gates, halls, promoCodes }))
+    .route('/', totalsRoutes({ buyers, sales, gates, halls, vouchers }))
     .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
     .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 
@@ -256,6 +266,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
   const adminRoutes = operatorRoutes({
+    announcements: listAnnouncements,
     blocks,
     checkout,
     config,
@@ -272,6 +283,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     sales: adminSales,
     searches,
     sql,
+    vouchers,
     webhookSealer,
     webhookSender,
   })

@@ -11,6 +11,7 @@ import type { Invitations } from './access/invitations.ts'
 import type { Config } from './base/config.ts'
 import { boxOfficeRoutes, hallRoutes } from './box-office/hall-routes.ts'
 import type { Checkout } from './checkout/checkout.ts'
+import type { VoucherSource } from './checkout/vouchers.ts'
 import { adminFeedRoutes } from './feed/feed-routes.ts'
 import { findingRoutes } from './findings/finding-routes.ts'
 import { searchRoutes } from './front/front-routes.ts'
@@ -28,6 +29,7 @@ import { refundRoutes } from './payments/refund-routes.ts'
 import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
 import { queueRoutes } from './report/job-routes.ts'
 import { reportRoutes } from './report/report-routes.ts'
+import type { ListAnnouncements } from './report/sale-report.ts'
 import type { AdminSales } from './sales-api/admin-sales.ts'
 import type { Live } from './sales-api/live.ts'
 import { liveRoutes } from './sales-api/live-routes.ts'
@@ -45,6 +47,7 @@ import { webhookRoutes } from './webhooks/webhook-routes.ts'
 
 /** All that the features below take together. */
 interface OperatorRoutesDeps {
+  readonly announcements?: ListAnnouncements
   readonly blocks: Blocks
   readonly checkout: Checkout
   readonly config: Config
@@ -61,6 +64,7 @@ interface OperatorRoutesDeps {
   readonly sales: AdminSales
   readonly searches: RecentSearches
   readonly sql: Sql
+  readonly vouchers: readonly VoucherSource[]
   readonly webhookSealer: SecretSealer
   readonly webhookSender: Sender
 }

@@ -19,10 +19,9 @@ import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { type FieldError, ProblemError } from '../../shared/problem.ts'
 import { partsOf, usePromoCode } from '../ledger/cart.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
-import type { Recorded, RecordVerdict } from '../ledger/record.ts'
+import { isBoxOffice, type Recorded, type RecordVerdict } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { Overloaded } from '../lib/batcher.ts'
-import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
 import { forSale } from '../sales/sale-state.ts'
 import type { CheckoutReservation } from '../seats/cart-choice.ts'
@@ -55,11 +54,11 @@ import {
   contextOf,
   pricingOf,
   requestHash,
-  usableCodes,
   withTotals,
   wrongIn,
 } from './request-context.ts'
 import { SoldOut } from './sold-out.ts'
+import { usableVouchers, type Voucher } from './vouchers.ts'
 
 /**
  * The first pause before a reservation that a store may have received is recorded again. The pause doubles, with
@@ -104,8 +103,8 @@ export class Checkout {
     if (needsPrice(sale, request)) return this.#priced(sale, buyer, request, key)
     // The chart of the hall is needed only for seats, and stays in memory after the first request.
     return asksForSeats(request, sale)
-      ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, { hall, codes: [] }))
-      : this.#begin(sale, buyer, request, key, { hall: null, codes: [] })
+      ? this.#deps.halls.of(sale).then((hall) => this.#begin(sale, buyer, request, key, { hall, presented: [] }))
+      : this.#begin(sale, buyer, request, key, { hall: null, presented: [] })
   }
 
   /** Computed again where the ledger, or the buyer, knows another sum: the sale may have changed since it was read. */
@@ -121,23 +120,25 @@ export class Checkout {
       if (outcome.kind !== 'problem') return outcome
       if (outcome.problem.type === '/problems/price-changed' && pricing < PRICINGS) {
         const { products, fees, tax, delivery, terms_version, chart_version } = await this.#latest(sale)
-        const goesTo = buyer.isBoxOffice ? sale.delivery : delivery
+        const goesTo = isBoxOffice(buyer.visitor) ? sale.delivery : delivery
         sale = { ...sale, products, fees, tax, delivery: goesTo, terms_version, chart_version }
       } else return withTotals(outcome, sale, request, context)
     }
   }
 
-  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, { hall, codes }: Context) {
+  #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, { hall, presented }: Context) {
     const asked = askedOf(request, sale, hall?.chart ?? null)
     const wrong = wrongIn(sale, asked, buyer.errors ?? [], request)
     if ('type' in asked) return refusal(wrong ?? asked)
     if (wrong) return refusal(wrong)
-    const { visitor, line, number, isBoxOffice, contact, networks } = buyer
-    const { product, quantity, cart, choice } = asked
+    const { visitor, line, number, contact, networks } = buyer
+    const { product, quantity, choice } = asked
+    // The limits of record_reservations are everyone's: what the box office sells is recorded as a cart.
+    const cart = asked.cart ?? (isBoxOffice(visitor) && !choice ? partsOf(asked) : undefined)
     const isPlain = !cart && !choice
     if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
     const nowMs = this.#deps.sales.nowMs()
-    const usable = usableCodes(codes, nowMs)
+    const usable = usableVouchers(presented)
     const pricing = pricingOf(sale, request, hall, 'type' in usable ? [] : usable)
     const quote = choice || needsPrice(sale, request) ? quoteOf(pricing, request.total_minor, isPlain) : undefined
     const units = cart ?? (isPlain ? partsOf(asked) : undefined)
@@ -150,7 +151,6 @@ export class Checkout {
       visitor,
       line,
       number,
-      ...(isBoxOffice && { isBoxOffice }),
       quantity,
       ...('type' in quoted ? cart && { cart } : quoted),
       ...(choice && { choice }),
@@ -163,9 +163,9 @@ export class Checkout {
     }
     const closed = closedFor(sale, quantity, nowMs) ?? unsellable
     if (closed) return this.#respond({ sale, reservation, closed })
-    return hall?.refuseSingle && !isBoxOffice
-      ? this.#reserveUnlessStranding(sale, reservation, pricing.codes)
-      : this.#reserve(sale, reservation, pricing.codes)
+    return hall?.refuseSingle && !isBoxOffice(visitor)
+      ? this.#reserveUnlessStranding(sale, reservation, pricing.vouchers)
+      : this.#reserve(sale, reservation, pricing.vouchers)
   }
 
   /**
@@ -174,32 +174,32 @@ export class Checkout {
   async #reserveUnlessStranding(
     sale: SaleRow,
     reservation: CheckoutReservation,
-    codes: readonly PromoCodeRow[],
+    vouchers: readonly Voucher[],
   ): Promise<Outcome> {
     const { choice } = reservation
     const bits = await this.#gateOf(reservation)
       .seats()
       .catch(() => null)
     const named = (choice?.wants ?? []).filter(isPart).flatMap(({ seats }) => seats ?? [])
-    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation, codes)
+    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation, vouchers)
     const free = new Free(choice.chart, bits)
     const seats = named.flatMap((seat) => choice.chart.at(seat) ?? [])
     // If any of the seats is taken, the gate's response says which.
-    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation, codes)
+    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation, vouchers)
     const single = stranded(choice.chart, free, seats)
-    if (single.length === 0) return this.#reserve(sale, reservation, codes)
+    if (single.length === 0) return this.#reserve(sale, reservation, vouchers)
     return this.#respond({ sale, reservation, closed: strands(single) })
   }
 
-  async #reserve(sale: SaleRow, reservation: CheckoutReservation, codes: readonly PromoCodeRow[]): Promise<Outcome> {
+  async #reserve(sale: SaleRow, reservation: CheckoutReservation, vouchers: readonly Voucher[]): Promise<Outcome> {
     // A gate that was away, or rebuilt meanwhile, does not know the key and would promise a second order.
     if (this.#pending.ofKey(reservation)) return this.#respond({ sale, reservation })
     let gate: GateVerdict
     try {
       const { hold_seconds, limit_per_visitor: limit } = sale
       const demand = this.#deps.arrivals.demand(sale)
-      const demandForUses = codes.length > 0 ? this.#deps.arrivals.demandForUses(sale.sale_id) : 0
-      const terms = { holdMs: hold_seconds * 1000, limit, demand, demandForUses, ...limitsOf(sale, codes) }
+      const demandForUses = vouchers.length > 0 ? this.#deps.arrivals.demandForUses(sale.sale_id) : 0
+      const terms = { holdMs: hold_seconds * 1000, limit, demand, demandForUses, ...limitsOf(sale, vouchers) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
@@ -424,7 +424,7 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'isBoxOffice' | 'contact' | 'networks'> & {
+type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'contact' | 'networks'> & {
   /** What is missing or wrong in what the buyer says of themselves. */
   readonly errors?: readonly FieldError[]
 }
@@ -435,13 +435,13 @@ interface Limits {
 }
 const limited = new WeakMap<SaleRow, Limits>()
 
-/** The products of a sale of which a visitor may have only so many, all variants together, and the codes. */
-function limitsOf(sale: SaleRow, codes: readonly PromoCodeRow[]): Limits {
+/** The products of a sale of which a visitor may have only so many, all variants together, and the vouchers. */
+function limitsOf(sale: SaleRow, vouchers: readonly Voucher[]): Limits {
   const known = limited.get(sale) ?? limitsOfProducts(sale)
   limited.set(sale, known)
-  if (codes.length === 0) return known
-  const ofCodes = limitsBy(codes.map((code) => [usePromoCode(code.code).product, code.uses_per_visitor]))
-  return { ...known, limits: { ...known.limits, ...ofCodes } }
+  if (vouchers.length === 0) return known
+  const ofVouchers = limitsBy(vouchers.map((one) => [usePromoCode(one.discount.code).product, one.usesPerVisitor]))
+  return { ...known, limits: { ...known.limits, ...ofVouchers } }
 }
 
 function limitsOfProducts({ products }: SaleRow): Limits {

@@ -16,7 +16,7 @@ const saleWith = (changes = {}) =>
   }) as unknown as SaleRow
 const price = (sale: SaleRow, ...products: string[]) =>
   priceOf(
-    { sale, codes: [], chart: null, country: 'DE' },
+    { sale, vouchers: [], chart: null, country: 'DE' },
     products.map((id) => ({ product: id, quantity: 2 })),
   )
 

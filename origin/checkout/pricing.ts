@@ -1,6 +1,6 @@
 /**
  * Computes the cost of a cart from the sale as it was read. The ledger records the order at this cost, or refuses it
- * (`price_changed`). Nothing is computed if the sale adds nothing to its prices and the buyer uses no code. Pure.
+ * (`price_changed`). Nothing is computed if the sale adds nothing to its prices and the buyer presents no voucher. Pure.
  */
 import { type BillLine, MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
@@ -12,14 +12,13 @@ import { type Cart, isPromoCode, unitLines, usePromoCode } from '../ledger/cart.
 import type { Charge, Quote } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
-import { clashOf, discountOf, isFor, unknownCode } from '../promo-codes/promo-code.ts'
-import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
 import type { Chart } from '../seats/chart.ts'
+import { clashOf, isFor, unknownCode, type Voucher } from './vouchers.ts'
 
 export interface Pricing {
   readonly sale: SaleRow
-  /** Valid promo codes that may be used together. */
-  readonly codes: readonly PromoCodeRow[]
+  /** What the buyer presents, valid at this moment. */
+  readonly vouchers: readonly Voucher[]
   /** The chart, which has the prices of the seats if there are any. */
   readonly chart: Chart | null
   /** The address of the delivery, as far as it is known. */
@@ -36,7 +35,7 @@ const addsToPrices = ({ fees, tax, delivery }: SaleRow) =>
   fees.length > 0 || tax?.included === false || (delivery.kind === 'address' && delivery.prices !== undefined)
 
 /** True if an order costs something other than the sum of its lines. */
-const isBilled = ({ sale, codes }: Pick<Pricing, 'sale' | 'codes'>) => codes.length > 0 || addsToPrices(sale)
+const isBilled = ({ sale, vouchers }: Pick<Pricing, 'sale' | 'vouchers'>) => vouchers.length > 0 || addsToPrices(sale)
 
 /** True if the total must be known before the units are reserved. */
 export const needsPrice = (sale: SaleRow, { promo_code, total_minor }: CheckoutRequest) =>
@@ -44,9 +43,9 @@ export const needsPrice = (sale: SaleRow, { promo_code, total_minor }: CheckoutR
 
 const PRICED = 'A product that has a price is in its sale.'
 
-/** Promo codes among the parts do not matter. A problem where it is not sold so. */
+/** Uses of vouchers among the parts do not matter. A problem where it is not sold so. */
 export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
-  const { sale, codes, chart, country } = pricing
+  const { sale, vouchers, chart, country } = pricing
   const units = cart.filter(({ product }) => !isPromoCode(product))
   // The sale may have lost a product since the cart was read.
   if (units.some(({ product }) => !productOf(sale, product))) return problem('unknown-product')
@@ -55,11 +54,11 @@ export function priceOf(pricing: Pricing, cart: Cart): Price | Problem {
     const { unit_price_minor, variant_of, weight_grams } = assertExists(productOf(sale, product), PRICED)
     return { product, quantity, variant_of, weight_grams, unit_price_minor: own ?? unit_price_minor }
   })
-  const useless = codes.find((code) => !isFor(code, boughtIn(lines)))
-  const clash = useless ? unknownCode(useless.code) : clashOf(codes)
+  const useless = vouchers.find((voucher) => !isFor(voucher, boughtIn(lines)))
+  const clash = useless ? unknownCode(useless.discount.code) : clashOf(vouchers)
   if (clash) return clash
   const currency = currencyOf(sale, lines)
-  const priced = billOf(lines, sale, { discounts: codes.map(discountOf), country, currency })
+  const priced = billOf(lines, sale, { discounts: vouchers.map(({ discount }) => discount), country, currency })
   if (!priced) return { ...invalidField('quantity', 'is too heavy to be sent there'), reason: TOO_HEAVY }
   const prices = lines.map(({ unit_price_minor }) => unit_price_minor)
   const { bill, shares } = priced
@@ -95,7 +94,7 @@ const boughtIn = (lines: readonly { readonly product: string; readonly variant_o
 interface Remade {
   readonly bill: readonly BillLine[]
   readonly cart: readonly StoredLine[]
-  /** The line numbers of the promo codes that applied only to the removed lines. */
+  /** The line numbers of the vouchers' uses that applied only to the removed lines. */
   readonly codesBack: readonly number[]
 }
 
@@ -106,14 +105,14 @@ interface Remade {
 export function billWithout(
   cart: readonly StoredLine[],
   gone: readonly number[],
-  { sale, codes, country }: Omit<Pricing, 'chart'>,
+  { sale, vouchers, country }: Omit<Pricing, 'chart'>,
 ): Remade {
   const isLeft = ({ product, returned }: StoredLine, i: number) =>
     !returned && !gone.includes(i + 1) && !isPromoCode(product)
   const left = cart.filter(isLeft).map((line) => ({ ...rowOf(sale, line.product), ...line }))
-  const holding = codes.filter((code) => isFor(code, boughtIn(left)))
+  const holding = vouchers.filter((voucher) => isFor(voucher, boughtIn(left))).map(({ discount }) => discount)
   const made = billOf(left, sale, {
-    discounts: holding.map(discountOf),
+    discounts: holding,
     country,
     currency: currencyOf(sale, left),
   })
@@ -144,7 +143,7 @@ export const priceChanged = (totals: Partial<Totals> = {}): Problem => problem('
  * added to its price.
  */
 export function quoteOf(pricing: Pricing, shownMinor: number | undefined, isPlain: boolean): Quote {
-  const uses = pricing.codes.map(({ code }) => usePromoCode(code))
+  const uses = pricing.vouchers.map(({ discount }) => usePromoCode(discount.code))
   return (units) => {
     const price = priceOf(pricing, units)
     if ('type' in price) return price

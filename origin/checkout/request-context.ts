@@ -1,5 +1,5 @@
 /**
- * What a request for an order names beside its lines, and what it comes to: promo codes, terms, and the sum that it
+ * What a request for an order names beside its lines, and what it comes to: vouchers, terms, and the sum that it
  * is refused with.
  */
 import { hash } from 'node:crypto'
@@ -8,39 +8,36 @@ import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { FieldError, Problem } from '../../shared/problem.ts'
 import { partsOf } from '../ledger/cart.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import type { Guesser } from '../promo-codes/guesses.ts'
-import { type AskedCode, isValidAt, unknownCode } from '../promo-codes/promo-code.ts'
-import type { PromoCodeRow } from '../promo-codes/promo-code-queries.ts'
-import type { PromoCodes } from '../promo-codes/promo-codes.ts'
 import type { Hall, Halls } from '../seats/halls.ts'
 import { type Asked, askedOf, asksForSeats, invalid, mustAccept } from './cart.ts'
 import type { Outcome } from './outcome.ts'
 import { type Pricing, priceOf } from './pricing.ts'
+import { findVouchers, type Presented, type Presenter, type Voucher, type VoucherSource } from './vouchers.ts'
 
 export interface ContextDeps {
   readonly halls: Halls
-  readonly promoCodes: PromoCodes
+  readonly vouchers: readonly VoucherSource[]
 }
 
-/** What was read for a request: the hall, if it asks for seats, and the promo codes that it names. */
+/** What was read for a request: the hall, if it asks for seats, and the vouchers that it presents. */
 export interface Context {
   readonly hall: Hall | null
-  readonly codes: readonly AskedCode[]
+  readonly presented: readonly Presented[]
 }
 
 /** Fails as the ledger does, and with `too-many-requests` where the codes may be guesses. */
 export async function contextOf(
-  { halls, promoCodes }: ContextDeps,
+  { halls, vouchers }: ContextDeps,
   sale: SaleRow,
   request: CheckoutRequest,
-  guesser: Guesser,
+  presenter: Presenter,
   nowMs: number,
 ): Promise<Context> {
-  const [hall, codes] = await Promise.all([
+  const [hall, presented] = await Promise.all([
     asksForSeats(request, sale) ? halls.of(sale) : null,
-    promoCodes.find(sale, namedCodes(request), guesser, nowMs),
+    findVouchers(vouchers, sale, namedCodes(request), presenter, nowMs),
   ])
-  return { hall, codes }
+  return { hall, presented }
 }
 
 const namedCodes = ({ promo_code: named = [] }: CheckoutRequest) => (typeof named === 'string' ? [named] : named)
@@ -60,19 +57,12 @@ export function wrongIn(
   return invalid([...ofCart, ...ofTerms, ...ofBuyer])
 }
 
-/** The codes that may be used now, or why one may not. */
-export function usableCodes(codes: readonly AskedCode[], nowMs: number): readonly PromoCodeRow[] | Problem {
-  if (codes.length === 0) return []
-  const wrong = codes.find(({ row }) => !row || !isValidAt(row, nowMs))
-  return wrong ? unknownCode(wrong.code) : codes.flatMap(({ row }) => row ?? [])
-}
-
 export const pricingOf = (
   sale: SaleRow,
   { delivery }: CheckoutRequest,
   hall: Hall | null,
-  codes: readonly PromoCodeRow[],
-): Pricing => ({ sale, codes, chart: hall?.chart ?? null, country: delivery?.country })
+  vouchers: readonly Voucher[],
+): Pricing => ({ sale, vouchers, chart: hall?.chart ?? null, country: delivery?.country })
 
 /**
  * A refusal for its price with the new one; and one of a code, with what it costs without. Seats not chosen have no
@@ -82,7 +72,7 @@ export function withTotals(
   outcome: Outcome,
   sale: SaleRow,
   request: CheckoutRequest,
-  { hall, codes }: Context,
+  { hall, presented }: Context,
 ): Outcome {
   if (outcome.kind !== 'problem') return outcome
   const { type, promo_code, total_minor } = outcome.problem
@@ -90,7 +80,7 @@ export function withTotals(
   if (!isWithout && (type !== '/problems/price-changed' || total_minor !== undefined)) return outcome
   const asked = askedOf(request, sale, hall?.chart ?? null)
   if ('type' in asked || (asked.choice && !asked.cart)) return outcome
-  const left = codes.flatMap(({ code, row }) => (row && !(isWithout && code === promo_code) ? row : []))
+  const left = presented.flatMap(({ code, voucher }) => (isWithout && code === promo_code ? [] : (voucher ?? [])))
   const price = priceOf(pricingOf(sale, request, hall, left), partsOf(asked))
   return 'type' in price ? outcome : { ...outcome, problem: { ...outcome.problem, ...price.totals } }
 }

@@ -6,12 +6,8 @@ import { CheckoutRequest, type Totals } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import type { Buyers } from '../access/buyers.ts'
 import { type Cart, partsOf } from '../ledger/cart.ts'
-import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { readBody, refuse, sendJson, tryAgain } from '../lib/request.ts'
-import type { Guesser } from '../promo-codes/guesses.ts'
-import { isUsable } from '../promo-codes/promo-code.ts'
-import { usedUpCodes } from '../promo-codes/promo-code-queries.ts'
 import { inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { chooseCart } from '../seats/cart-choice.ts'
@@ -22,9 +18,9 @@ import { isServed, UNSERVED } from './delivery.ts'
 import { closedFor } from './outcome.ts'
 import { type Price, priceOf } from './pricing.ts'
 import { type ContextDeps, contextOf, pricingOf } from './request-context.ts'
+import { isFor, type Presenter } from './vouchers.ts'
 
 interface TotalsDeps extends ContextDeps {
-  readonly sql: Sql
   readonly buyers: Buyers
   readonly gates: Gates
   readonly sales: Sales
@@ -49,8 +45,8 @@ export const totalsRoutes = (deps: TotalsDeps) =>
     const { sub: visitor, line = PUBLIC_LINE } = buyers.enterAdmitted(saleId, await buyers.readAdmission(c))
     try {
       const sale = (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
-      const guesser = { visitor, networks: buyers.networksOf(c) }
-      const answer = await totalsFor(deps, inLine(sale, line), guesser, await readBody(c, CheckoutRequest))
+      const presenter = { visitor, networks: buyers.networksOf(c) }
+      const answer = await totalsFor(deps, inLine(sale, line), presenter, await readBody(c, CheckoutRequest))
       return sendJson('type' in answer ? refuse(answer) : answer, 200)
     } finally {
       buyers.leave(visitor)
@@ -60,12 +56,12 @@ export const totalsRoutes = (deps: TotalsDeps) =>
 async function totalsFor(
   deps: TotalsDeps,
   sale: SaleRow,
-  guesser: Guesser,
+  presenter: Presenter,
   request: CheckoutRequest,
 ): Promise<TotalsAnswer | Problem> {
   const nowMs = deps.sales.nowMs()
-  const context = await contextOf(deps, sale, request, guesser, nowMs)
-  const { hall, codes } = context
+  const context = await contextOf(deps, sale, request, presenter, nowMs)
+  const { hall, presented } = context
   const asked = askedOf(request, sale, hall?.chart ?? null)
   if ('type' in asked) return asked
   const country = request.delivery?.country
@@ -75,20 +71,17 @@ async function totalsFor(
   const cart = await cartFor(deps, sale, asked)
   if (!cart) return tryAgain('There are not so many such seats at this moment. Some may come back.')
   const bought = cart.flatMap(({ product }) => sale.products.find(({ product_id }) => product_id === product) ?? [])
+  const codes = presented.map(({ code }) => code)
   const usedUp =
-    codes.length > 0
-      ? await usedUpCodes(
-          deps.sql,
-          sale.sale_id,
-          guesser.visitor,
-          codes.map(({ code }) => code),
-        )
-      : null
-  const judged = codes.map((one) => {
-    const reason = !isUsable(one, bought, nowMs) ? 'unknown' : usedUp?.has(one.code) ? 'used_up' : undefined
-    return { ...one, reason } as const
+    codes.length === 0
+      ? []
+      : await Promise.all(deps.vouchers.map((source) => source.usedUp(sale.sale_id, presenter.visitor, codes)))
+  const judged = presented.map(({ code, voucher }) => {
+    const isUsable = voucher !== null && isFor(voucher, bought)
+    const reason = !isUsable ? 'unknown' : usedUp.some((used) => used.has(code)) ? 'used_up' : undefined
+    return { code, voucher, reason } as const
   })
-  const holding = judged.flatMap(({ row, reason }) => (row && !reason ? row : []))
+  const holding = judged.flatMap(({ voucher, reason }) => (voucher && !reason ? voucher : []))
   const priceIn = (at: SaleRow) => priceOf(pricingOf(at, request, hall, holding), cart)
   const price = priceIn(sale)
   const isCountryMissing = 'type' in price && country === undefined && sale.delivery.kind === 'address'

@@ -36,6 +36,11 @@ test('an announcement takes the place of the one before, and the edge is told', 
     { ...slow, ...times },
     { text: { en: 'More vinyl at three.' }, ...times },
   ])
+  const { body: report } = await origin.admin('GET', `/sales/${sale}/report`)
+  expect(report.announcements).toMatchObject([
+    { text: { en: 'More vinyl at three.' }, ...times },
+    { ...slow, ...times },
+  ])
 })
 
 test('a pause shows its reason until the sale goes on', async () => {

@@ -5,6 +5,7 @@
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { problem } from '../../shared/problem.ts'
+import type { Presenter } from '../checkout/vouchers.ts'
 import { refuse } from '../lib/request.ts'
 
 /**
@@ -15,12 +16,6 @@ const GUESSES = 20
 const WINDOW_MS = 60_000
 /** At most this many visitors and networks are remembered. */
 const MAX_GUESSERS = 20_000
-
-export interface Guesser {
-  readonly visitor: string
-  /** The networks as EDGE_NETWORKS_HEADER contains them; omitted if nothing is limited. */
-  readonly networks?: string | undefined
-}
 
 interface Guessed {
   wrong: number
@@ -36,7 +31,7 @@ export class Guesses {
    * Throws `too-many-requests` if these codes could exceed the limit. The returned function ends the call with the
    * number of wrong codes.
    */
-  begin({ visitor, networks }: Guesser, codes: number, nowMs: number): (wrong: number) => void {
+  begin({ visitor, networks }: Presenter, codes: number, nowMs: number): (wrong: number) => void {
     if (networks === undefined || codes === 0) return () => {}
     const all = [...mostOf(networks), [`visitor ${visitor}`, GUESSES] as const].map(([who, most]) => {
       const found = this.#guessed.getOrAdd(who, () => ({ wrong: 0, pending: 0, sinceMs: nowMs }))

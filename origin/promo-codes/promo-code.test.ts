@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clashOf, isFor, isUsable, isValidAt, requirePayable } from './promo-code.ts'
+import { isValidAt, requirePayable } from './promo-code.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 
 const row = (changes: Partial<PromoCodeRow> = {}): PromoCodeRow => ({
@@ -15,30 +15,11 @@ const row = (changes: Partial<PromoCodeRow> = {}): PromoCodeRow => ({
   uses_per_visitor: null,
   ...changes,
 })
-const shirt = { product_id: 'shirt-m', variant_of: 'shirt' }
-const print = { product_id: 'print', variant_of: null }
-
 test('a code holds from its first moment, and until before its last', () => {
   const [from, until] = [1_000, 2_000]
   const limited = row({ valid_from: new Date(from), valid_until: new Date(until) })
   expect([from - 1, from, until - 1, until].map((ms) => isValidAt(limited, ms))).toEqual([false, true, true, false])
   expect(isValidAt(row(), 0)).toBe(true)
-})
-
-test('a code holds for all products, or those that it names, and their variants', () => {
-  expect(isFor(row(), [print])).toBe(true)
-  expect(isFor(row({ products: ['shirt'] }), [print])).toBe(false)
-  expect(isFor(row({ products: ['shirt'] }), [print, shirt])).toBe(true)
-  expect(isFor(row({ products: ['shirt-m'] }), [shirt])).toBe(true)
-  expect(isUsable({ code: 'NONE', row: null }, [shirt], 0)).toBe(false)
-})
-
-test('a code holds beside others only where all may be combined, and once', () => {
-  const asked = (code: string, combined: boolean) => row({ code, combined })
-  expect(clashOf([asked('A', false)])).toBeUndefined()
-  expect(clashOf([asked('A', true), asked('B', true)])).toBeUndefined()
-  expect(clashOf([asked('A', true), asked('B', false)])).toMatchObject({ status: 422 })
-  expect(clashOf([asked('A', true), asked('A', true)])).toMatchObject({ status: 422 })
 })
 
 test('that takes off or leaves what could not be charged is refused', () => {

@@ -1,41 +1,14 @@
-/** Decides which promo codes an order may use, and the reason if it may not. Pure. */
+/** What a promo code is to the checkout, when it is valid, and which amounts it may have. Pure. */
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { amountIssue, chargeIssue } from '../../shared/api/stripe-amount.ts'
-import type { Discount } from '../../shared/bill.ts'
-import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import { ProblemError, problem } from '../../shared/problem.ts'
+import type { Voucher } from '../checkout/vouchers.ts'
 import type { ProductRow } from '../ledger/sale-row.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
-
-/** A requested code and its row; the row is null if the code does not exist. */
-export interface AskedCode {
-  readonly code: string
-  readonly row: PromoCodeRow | null
-}
-
-type Bought = Pick<ProductRow, 'product_id' | 'variant_of'>
 
 /** `nowMs` is the time of the ledger's clock. */
 export function isValidAt({ valid_from, valid_until }: PromoCodeRow, nowMs: number): boolean {
   return (valid_from?.getTime() ?? -Infinity) <= nowMs && nowMs < (valid_until?.getTime() ?? Infinity)
-}
-
-/** True if the code takes something off one of these products. */
-export const isFor = ({ products }: PromoCodeRow, bought: readonly Bought[]): boolean =>
-  products === null ||
-  bought.some(({ product_id, variant_of }) => products.some((id) => id === product_id || id === variant_of))
-
-/** True if an order of these products may use the code now. */
-export const isUsable = ({ row }: AskedCode, bought: readonly Bought[], nowMs: number): boolean =>
-  row !== null && isValidAt(row, nowMs) && isFor(row, bought)
-
-/**
- * The reason why the codes cannot be combined; undefined if they can. It is checked only for codes that can each be
- * used alone: next to a valid code, a conflict would confirm a guessed one.
- */
-export function clashOf(codes: readonly Pick<PromoCodeRow, 'code' | 'combined'>[]): Problem | undefined {
-  if (new Set(codes.map(({ code }) => code)).size < codes.length) return invalidField('promo_code', 'is named twice')
-  const alone = codes.length > 1 && codes.find(({ combined }) => !combined)
-  return alone ? invalidField('promo_code', `${alone.code} cannot be combined with another code`) : undefined
 }
 
 /** Throws if a code would take off or leave an amount that cannot be paid in a currency of the sale. */
@@ -62,25 +35,25 @@ export function requirePayable(
 /** At most this many errors are listed; the others are counted. */
 const MAX_NAMED = 100
 
-export const unknownCode = (code: string): Problem =>
-  problem('promo-code-unknown', {
-    detail: `The promo code ${code} is unknown, or not valid for this order.`,
-    errors: [{ field: 'promo_code', detail: 'is unknown, or not valid for this order' }],
-    promo_code: code,
-  })
-
-export const discountOf = ({
+/** The code as the checkout knows it. */
+export const voucherOf = ({
   code,
   percent,
   amount_minor,
   price_minor,
   products,
   units_per_use,
-}: PromoCodeRow): Discount => ({
-  code,
-  products,
-  units_per_use,
-  ...(percent !== null && { percent }),
-  ...(amount_minor !== null && { amount_minor }),
-  ...(price_minor !== null && { price_minor }),
+  combined,
+  uses_per_visitor,
+}: PromoCodeRow): Voucher => ({
+  discount: {
+    code,
+    products,
+    units_per_use,
+    ...(percent !== null && { percent }),
+    ...(amount_minor !== null && { amount_minor }),
+    ...(price_minor !== null && { price_minor }),
+  },
+  combined,
+  usesPerVisitor: uses_per_visitor,
 })

@@ -3,12 +3,13 @@
  * may have ten thousand codes.
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import type { Sql } from '../ledger/connection.ts'
+import type { Presenter, Voucher, VoucherSource } from '../checkout/vouchers.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { type Guesser, Guesses } from './guesses.ts'
-import { type AskedCode, isValidAt } from './promo-code.ts'
-import { findPromoCodes, type PromoCodeRow } from './promo-code-queries.ts'
+import { Guesses } from './guesses.ts'
+import { isValidAt, voucherOf } from './promo-code.ts'
+import { findPromoCodes, type PromoCodeRow, usedUpCodes } from './promo-code-queries.ts'
 
 /**
  * At most this many codes of some hundred bytes each are in memory. Unknown codes count too, because anyone can
@@ -18,28 +19,40 @@ const MAX_KNOWN = 20_000
 /** The number of codes in one statement, and of callers that may wait for one. */
 const LOOK_UPS = { size: 500, queue: 5_000 }
 
-export class PromoCodes {
+export class PromoCodes implements VoucherSource {
+  readonly #sql: Sql
   readonly #known = new RecentMap<string, Promise<PromoCodeRow | undefined>>(MAX_KNOWN)
   readonly #guesses = new Guesses()
   readonly #lookUps: Batcher<{ sale: string; code: string }, PromoCodeRow | undefined>
 
   constructor(sql: Sql) {
+    this.#sql = sql
     this.#lookUps = new Batcher(LOOK_UPS, (asked) => findPromoCodes(sql, asked))
   }
 
-  /** Fails as the ledger does, with Overloaded, or with `too-many-requests` if the caller may be guessing. */
-  async find(sale: SaleRow, codes: readonly string[], guesser: Guesser, nowMs: number): Promise<AskedCode[]> {
-    const end = this.#guesses.begin(guesser, codes.length, nowMs)
+  async find(sale: SaleRow, codes: readonly string[], presenter: Presenter, nowMs: number) {
+    const end = this.#guesses.begin(presenter, codes.length, nowMs)
     let wrong = 0
     try {
-      const found = await Promise.all(
-        codes.map(async (code) => ({ code, row: (await this.#find(sale, code)) ?? null })),
-      )
-      wrong = found.filter(({ row }) => !row || !isValidAt(row, nowMs)).length
-      return found
+      const found = await Promise.all(codes.map((code) => this.#find(sale, code)))
+      const vouchers = found.map((row) => (row && isValidAt(row, nowMs) ? voucherOf(row) : undefined))
+      wrong = vouchers.filter((voucher) => !voucher).length
+      return vouchers
     } finally {
       end(wrong)
     }
+  }
+
+  async ofOrder(tx: Queryable, sale: string, codes: readonly string[]): Promise<(Voucher | undefined)[]> {
+    const rows = await findPromoCodes(
+      tx,
+      codes.map((code) => ({ sale, code })),
+    )
+    return rows.map((row) => row && voucherOf(row))
+  }
+
+  usedUp(saleId: string, visitor: string, codes: readonly string[]): Promise<ReadonlySet<string>> {
+    return usedUpCodes(this.#sql, saleId, visitor, codes)
   }
 
   #find({ sale_id: sale, terms_version }: SaleRow, code: string): Promise<PromoCodeRow | undefined> {

@@ -41,7 +41,7 @@ async function order(sale: string, num: number, body: object = {}, line?: string
   return (await origin.checkout(sale, { token, body })).body.order_id ?? ''
 }
 
-test('tells figures, fairness with the proof of the draw, refusals, incidents and announcements', async () => {
+test('tells figures, fairness with the proof of the draw, refusals and incidents', async () => {
   const sale = await origin.sale({ total: SIZE + 2 })
   const ids: string[] = []
   for (const num of byPosition)
@@ -93,7 +93,6 @@ test('tells figures, fairness with the proof of the draw, refusals, incidents an
   expect(fairness?.draw?.schedule_url).toBe(`https://drop.example/sales/${sale}/schedule`)
   expect(attacks.refused).toMatchObject([{ at: 'checkout', reason: 'all-in-carts', count: 1 }])
   expect(made.incidents.map(({ what }) => what)).toEqual(expect.arrayContaining(['created', 'announced', 'rate set']))
-  expect(made.announcements).toMatchObject([{ level: 'warning', text: { en: 'Only a few are left.' }, until: null }])
   expect(made.curves.minutes.at(-1)?.gauges).toMatchObject({ total: SIZE + 2 })
 })
 

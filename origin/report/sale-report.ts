@@ -11,7 +11,6 @@ import { Schedule } from '../../shared/api/public.ts'
 import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isDrawn } from '../../shared/schedule.ts'
-import { listAnnouncements } from '../feed/posts.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
@@ -49,13 +48,27 @@ const MOST_COMPARED = 200_000
 const AT_A_TIME = 500
 const SCHEDULE_WITHIN_MS = 2_000
 
+/** What a sale's visitors were told, the latest first. */
+export type ListAnnouncements = (
+  sql: Sql,
+  saleId: string,
+  limit: number,
+) => Promise<
+  readonly (Omit<SaleReport['announcements'][number], 'since' | 'until'> & { at: Date; until: Date | null })[]
+>
+
 interface ReportDeps {
+  /** Omitted if the shop has no feed. */
+  readonly announcements?: ListAnnouncements
   readonly sql: Sql
   readonly config: { readonly EDGE_URL?: string | undefined; readonly PUBLIC_URL?: string | undefined }
   readonly nowMs: () => number
 }
 
-export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleRow): Promise<SaleReport> {
+export async function saleReport(
+  { announcements, sql, config, nowMs }: ReportDeps,
+  sale: SaleRow,
+): Promise<SaleReport> {
   const { sale_id: saleId } = sale
   const overMs = (sale.ended_at ?? sale.ends_at)?.getTime() ?? Number.POSITIVE_INFINITY
   const untilMs = Math.min(nowMs(), overMs)
@@ -67,7 +80,7 @@ export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleR
     minutesBetween(sql, saleId, from, to, MOST_MINUTES),
     protection(sql, saleId, sale.created_at, to),
     incidents(sql, saleId, LISTED),
-    listAnnouncements(sql, saleId, LISTED),
+    announcements?.(sql, saleId, LISTED) ?? [],
   ])
   const reserved = orders.reduce((all, one) => all + one.reserved, 0)
   const fairness: Fairness[] = []

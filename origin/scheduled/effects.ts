@@ -6,10 +6,13 @@ import type { ScheduledEffect } from '../../shared/api/operators/requests.ts'
 import { MAX_UNITS } from '../../shared/api/operators/sale-config.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
-import { publishPost } from '../feed/posts.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { ProductRow } from '../ledger/sale-row.ts'
 import { pauseSale, restock, setPrice, setRate, switches } from '../sales/sale-queries.ts'
+
+type Announcement = Extract<ScheduledEffect, { action: 'announce' }>
+/** How the shop tells its visitors something; omitted if it has no feed. */
+export type Announce = (tx: Queryable, saleId: string, effect: Announcement, operator: string) => Promise<unknown>
 
 /** Throws a ProblemError, and changes nothing, if the call would be refused. */
 export async function carryOut(
@@ -17,6 +20,7 @@ export async function carryOut(
   saleId: string,
   effect: ScheduledEffect,
   operator: string,
+  announce?: Announce,
 ): Promise<void> {
   switch (effect.action) {
     case 'restock': {
@@ -35,7 +39,8 @@ export async function carryOut(
     case 'end':
       return switches.end(tx, saleId, operator)
     case 'announce':
-      await publishPost(tx, saleId, effect, operator)
+      if (!announce) throw new ProblemError(problem('not-found', { detail: 'The shop has no feed.' }))
+      await announce(tx, saleId, effect, operator)
   }
 }
 

@@ -17,7 +17,7 @@ import { lockSale } from '../sales/sale-queries.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
-import { carryOut } from './effects.ts'
+import { type Announce, carryOut } from './effects.ts'
 import { addRun, lockAction, type ScheduledRow, writeRun } from './scheduled-queries.ts'
 import { nextRun } from './times.ts'
 
@@ -25,6 +25,7 @@ import { nextRun } from './times.ts'
 const CONCURRENCY = 8
 
 interface SchedulerDeps {
+  readonly announce?: Announce
   readonly sql: Sql
   readonly sales: Pick<Sales, 'refresh' | 'find'>
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
@@ -105,7 +106,7 @@ export class Scheduler implements Consumer<'scheduled'> {
   async #attempt(tx: Queryable, { sale_id, effect, operator }: ScheduledRow): Promise<string | null> {
     if (!('savepoint' in tx)) throw new Error('not in a transaction')
     try {
-      await tx.savepoint((inner) => carryOut(inner, sale_id, effect, operator))
+      await tx.savepoint((inner) => carryOut(inner, sale_id, effect, operator, this.#deps.announce))
       return null
     } catch (error) {
       if (isLedgerAway(error as Error)) throw error

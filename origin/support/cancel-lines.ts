@@ -6,6 +6,7 @@
 import { statusOf } from '../../shared/api/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { billWithout } from '../checkout/pricing.ts'
+import { type VoucherSource, vouchersOfOrder } from '../checkout/vouchers.ts'
 import { audit } from '../ledger/audit.ts'
 import { isPromoCode } from '../ledger/cart.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -23,13 +24,17 @@ import { linesLeft, priceOf, requireLines } from '../orders/order-lines.ts'
 import { refundsOf } from '../payments/payment-queries.ts'
 import { restockedBy } from '../payments/refund-sums.ts'
 import { askRefund, givenBack } from '../payments/refunds.ts'
-import { findPromoCodes } from '../promo-codes/promo-code-queries.ts'
 import { readSales } from '../sales/sale-queries.ts'
 
 interface By {
   readonly operator: string
   readonly reason?: string | undefined
   readonly key: string | null
+}
+
+interface CancelDeps {
+  readonly sql: Sql
+  readonly vouchers: readonly VoucherSource[]
 }
 
 interface Cancelled {
@@ -45,12 +50,12 @@ interface Cancelled {
  * cannot be.
  */
 export async function cancelLines(
-  sql: Sql,
+  { sql, vouchers }: CancelDeps,
   orderId: string,
   lines: readonly number[],
   by: By,
 ): Promise<Cancelled | undefined> {
-  const decided = await sql.begin((tx) => takeOut(tx, orderId, lines, by))
+  const decided = await sql.begin((tx) => takeOut({ tx, vouchers }, orderId, lines, by))
   if (decided === 'whole') return undefined
   if (decided === 'refund') {
     const { operator, key, reason = 'cancelled by the shop' } = by
@@ -61,9 +66,13 @@ export async function cancelLines(
   return { order, isDone: true, isRestocked: true }
 }
 
+interface Within extends Pick<CancelDeps, 'vouchers'> {
+  readonly tx: Queryable
+}
+
 /** Takes the lines out of an order whose money no provider has, or says how they are cancelled. */
 async function takeOut(
-  tx: Queryable,
+  { tx, vouchers }: Within,
   orderId: string,
   lines: readonly number[],
   { operator, reason, key }: By,
@@ -84,7 +93,7 @@ async function takeOut(
     const refundedMinor = order.refunded_minor + priceOf(order, lines, givenBack(rows))
     await advanceOrders(tx, [{ order: orderId, refundedMinor }], { from: [status], type: 'order.refunded' })
   }
-  const remade = status === 'confirmed' ? undefined : await billAgain(tx, order, lines)
+  const remade = status === 'confirmed' ? undefined : await billAgain({ tx, vouchers }, order, lines)
   const out = [...lines, ...(remade?.codesBack ?? [])]
   if (remade) await writeBill(tx, { ...order, ...remade })
   const changed = await returnLines(tx, orderId, out, {
@@ -101,13 +110,14 @@ async function takeOut(
  * Undefined where the order costs its lines and nothing else. Throws where the sale has other terms than it was made
  * by.
  */
-async function billAgain(tx: Queryable, { order_id, sale_id, cart, bill, terms }: OrderRow, lines: readonly number[]) {
+async function billAgain(
+  { tx, vouchers }: Within,
+  { order_id, sale_id, cart, bill, terms }: OrderRow,
+  lines: readonly number[],
+) {
   if (!cart || !bill) return undefined
   const used = cart.flatMap(({ product }) => (isPromoCode(product) ? [product.slice(1)] : []))
-  const found = await findPromoCodes(
-    tx,
-    used.map((code) => ({ sale: sale_id, code })),
-  )
+  const found = await vouchersOfOrder(vouchers, tx, sale_id, used)
   const country = await countryOf(tx, order_id)
   // Last, so that what was read before is of its version, too.
   const { sales } = await readSales(tx, [sale_id], true)
@@ -118,7 +128,7 @@ async function billAgain(tx: Queryable, { order_id, sale_id, cart, bill, terms }
         detail: 'The fees, tax, delivery or promo codes of the sale have changed since: cancel all of the order.',
       }),
     )
-  return billWithout(cart, lines, { sale, codes: found.flatMap((code) => code ?? []), country })
+  return billWithout(cart, lines, { sale, vouchers: found, country })
 }
 
 function requireUnsent({ status, attempts }: OrderRow): void {

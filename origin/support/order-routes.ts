@@ -7,6 +7,7 @@ import { type Context, Hono } from 'hono'
 import { CancelRequest, ReturnRequest } from '../../shared/api/operators/requests.ts'
 import { statusOf } from '../../shared/api/order-status.ts'
 import { problem } from '../../shared/problem.ts'
+import type { VoucherSource } from '../checkout/vouchers.ts'
 import { feed } from '../events/change-feed.ts'
 import { audit, type READS } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -27,12 +28,13 @@ interface OrderDeps {
   readonly orders: Pick<Orders, 'fulfil' | 'cancelByShop'>
   readonly reconciler: Pick<Reconciler, 'unitsReturned'>
   readonly sales: Pick<OperatedSales, 'nowMs'>
+  readonly vouchers: readonly VoucherSource[]
 }
 
 /** With any of these in its query, `GET /orders` is support's search. */
 const OF_SEARCH = ['q', 'status', 'product']
 
-export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
+export function orderRoutes({ sql, orders, reconciler, sales, vouchers }: OrderDeps) {
   const fulfil = async (c: Context, orderId: string, saleId?: string) => {
     const { order_id, product_name = null, tax = null } = await requireOrder(sql, orderId, saleId)
     const fulfilled = await orders.fulfil(order_id, operatorOf(c))
@@ -65,7 +67,7 @@ export function orderRoutes({ sql, orders, reconciler, sales }: OrderDeps) {
       const { lines, reason } = c.req.valid('json')
       const { order_id, product_name = null, tax = null } = await requireOrder(sql, c.req.param('order'))
       const by = { operator: operatorOf(c), reason, key: optionalIdempotencyKey(c) }
-      const inPart = lines && (await cancelLines(sql, order_id, lines, by))
+      const inPart = lines && (await cancelLines({ sql, vouchers }, order_id, lines, by))
       if (inPart) {
         if (inPart.isRestocked) await reconciler.unitsReturned([inPart.order])
         return c.json(orderAt({ tax, ...inPart.order }, sales.nowMs()), inPart.isDone ? 200 : 202)

@@ -13,7 +13,6 @@ import type { Reservation } from '../../origin/ledger/record.ts'
 import type { SaleRow } from '../../origin/ledger/sale-row.ts'
 import { WarmConnections } from '../../origin/ledger/warm-connections.ts'
 import { connectRedis } from '../../origin/lib/redis.ts'
-import { PromoCodes } from '../../origin/promo-codes/promo-codes.ts'
 import { Arrivals } from '../../origin/queue/arrivals.ts'
 import { SaleMemory } from '../../origin/sales/sale-memory.ts'
 import { writeSale } from '../../origin/sales/sale-queries.ts'
@@ -97,7 +96,7 @@ export function useLoneCheckouts() {
         gates,
         sales,
         halls: new Halls(its, memory),
-        promoCodes: new PromoCodes(its),
+        vouchers: [],
         arrivals,
         metrics,
         memory,

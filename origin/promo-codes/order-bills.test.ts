@@ -8,19 +8,21 @@ import { parse } from '../../shared/parse.ts'
 import { addHall, SEATS } from '../../test/lib/hall.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
+import { quoteOf } from '../checkout/pricing.ts'
+import { isFor } from '../checkout/vouchers.ts'
 import type { Cart } from '../ledger/cart.ts'
 import { findOrder } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { orderAt } from '../orders/order-json.ts'
-import { discountOf, isFor } from '../promo-codes/promo-code.ts'
-import { findPromoCodes, writePromoCodes } from '../promo-codes/promo-code-queries.ts'
 import { readSales, writeSale } from '../sales/sale-queries.ts'
 import { Chart } from '../seats/chart.ts'
 import { readChart } from '../seats/seat-queries.ts'
 import { cancelLines } from '../support/cancel-lines.ts'
-import { quoteOf } from './pricing.ts'
+import { writePromoCodes } from './promo-code-queries.ts'
+import { PromoCodes } from './promo-codes.ts'
 
 const sql = await useLedger()
+const source = new PromoCodes(sql)
 
 const percent = fc.integer({ min: 0, max: 100_000 }).map((thousandths) => thousandths / 1000)
 const minor = fc.integer({ min: 0, max: 100_000 })
@@ -73,15 +75,15 @@ test('stored, shown and summed up in SQL, with lines taken out too, it is the bi
       const row = (await readSales(sql, [sale])).sales.find(({ sale_id }) => sale_id === sale)
       const hall = await readChart(sql, sale)
       if (!row || !hall) throw new Error('no sale')
-      const keys = named.map(({ code }) => ({ sale, code }))
-      const found = (await findPromoCodes(sql, keys)).flatMap((one) => one ?? [])
+      const names = named.map(({ code }) => code)
+      const found = (await source.ofOrder(sql, sale, names)).flatMap((one) => one ?? [])
       const chart = new Chart(hall.seats, hall.focalPoint)
       const units: Cart = [
         { product: 'one', quantity: one },
         ...(floor > 0 ? [{ product: 'floor', quantity: floor }] : []),
         { product: 'stalls', quantity: seats.length, seats },
       ]
-      const quoted = quoteOf({ sale: row, codes: found, chart }, undefined, false)(units)
+      const quoted = quoteOf({ sale: row, vouchers: found, chart }, undefined, false)(units)
       if ('type' in quoted) throw new Error(quoted.detail)
       const r = { ...reservationOf(sale), order: randomUUIDv7(), quantity: one + floor + seats.length, ...quoted }
       expect(await record(sql, sale, [r], false)).toMatchObject([{ verdict: 'recorded' }])
@@ -91,7 +93,7 @@ test('stored, shown and summed up in SQL, with lines taken out too, it is the bi
         ...(floor > 0 ? [{ product: 'floor', quantity: floor, unit_price_minor: 500 }] : []),
         ...seats.map((seat) => ({ product: 'stalls', quantity: 1, unit_price_minor: 2_000 + seat })),
       ]
-      const bill = billOf(lines, row, { currency: 'EUR', discounts: found.map(discountOf) })
+      const bill = billOf(lines, row, { currency: 'EUR', discounts: found.map(({ discount }) => discount) })
       const stored = await findOrder(sql, r.order)
       if (!stored || !bill) throw new Error('no order')
       expect(stored.bill).toEqual(bill.bill)
@@ -107,17 +109,19 @@ test('stored, shown and summed up in SQL, with lines taken out too, it is the bi
 
       const out = Array.from({ length: Math.min(taken, lines.length - 1) }, (_, i) => i + 1)
       if (out.length === 0) return
-      const cancelled = await cancelLines(sql, r.order, out, { operator: 'ann', key: null })
+      const cancelled = await cancelLines({ sql, vouchers: [source] }, r.order, out, { operator: 'ann', key: null })
       if (!cancelled) throw new Error('not taken out')
       const left = lines.slice(out.length)
       const bought = left.map(({ product }) => ({ product_id: product, variant_of: null }))
       const holding = found.filter((one) => isFor(one, bought))
-      const again = billOf(left, row, { currency: 'EUR', discounts: holding.map(discountOf) })
+      const again = billOf(left, row, { currency: 'EUR', discounts: holding.map(({ discount }) => discount) })
       expect(orderAt(cancelled.order, Date.now())).toMatchObject(again?.totals ?? {})
       expect(await inSql()).toEqual([{ total: again?.totals.total_minor }])
       const uses = await sql`
         select product_id, held from products where sale_id = ${sale} and is_promo_code order by product_id`
-      expect(uses).toEqual(found.map((one) => ({ product_id: `%${one.code}`, held: holding.includes(one) ? 1 : 0 })))
+      expect(uses).toEqual(
+        found.map((one) => ({ product_id: `%${one.discount.code}`, held: holding.includes(one) ? 1 : 0 })),
+      )
     }),
     { numRuns: 40 },
   )
