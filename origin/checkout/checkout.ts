@@ -12,16 +12,15 @@
  * most.
  */
 
-import { randomUUIDv7 } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { type FieldError, ProblemError } from '../../shared/problem.ts'
 import { partsOf, usePromoCode } from '../ledger/cart.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
-import { isBoxOffice, type Recorded, type RecordVerdict } from '../ledger/record.ts'
+import type { Recorded, RecordVerdict } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { Overloaded } from '../lib/batcher.ts'
+import { machine, type Runtime, sleep } from '../lib/runtime.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
 import { forSale } from '../sales/sale-state.ts'
 import type { CheckoutReservation } from '../seats/cart-choice.ts'
@@ -81,6 +80,7 @@ interface CheckoutDeps extends RecorderDeps, ContextDeps {
 
 export class Checkout {
   readonly #deps: CheckoutDeps
+  readonly #runtime: Runtime
   readonly #pending: PendingReservations
   readonly #soldOut: SoldOut
   readonly #recorder: Recorder
@@ -89,13 +89,14 @@ export class Checkout {
   readonly existing: ExistingOrder
 
   constructor(deps: CheckoutDeps, maxPending?: number) {
-    const { sql, gates, sales, memory, log } = deps
+    const { sql, gates, sales, memory, log, runtime = machine } = deps
     this.#deps = deps
-    this.#pending = new PendingReservations(memory, maxPending)
-    this.#soldOut = new SoldOut(sql, sales, memory, log)
+    this.#runtime = runtime
+    this.#pending = new PendingReservations(memory, maxPending, runtime)
+    this.#soldOut = new SoldOut(sql, sales, memory, log, runtime)
     this.#recorder = recorder(deps, false)
     this.#notingRecorder = recorder(deps, true)
-    this.existing = new ExistingOrder({ sql, sales, gates, pending: this.#pending })
+    this.existing = new ExistingOrder({ sql, sales, gates, pending: this.#pending, runtime })
   }
 
   /** A refusal that needs no store promises nothing. */
@@ -120,7 +121,7 @@ export class Checkout {
       if (outcome.kind !== 'problem') return outcome
       if (outcome.problem.type === '/problems/price-changed' && pricing < PRICINGS) {
         const { products, fees, tax, delivery, terms_version, chart_version } = await this.#latest(sale)
-        const goesTo = isBoxOffice(buyer.visitor) ? sale.delivery : delivery
+        const goesTo = buyer.isBoxOffice ? sale.delivery : delivery
         sale = { ...sale, products, fees, tax, delivery: goesTo, terms_version, chart_version }
       } else return withTotals(outcome, sale, request, context)
     }
@@ -131,10 +132,8 @@ export class Checkout {
     const wrong = wrongIn(sale, asked, buyer.errors ?? [], request)
     if ('type' in asked) return refusal(wrong ?? asked)
     if (wrong) return refusal(wrong)
-    const { visitor, line, number, contact, networks } = buyer
-    const { product, quantity, choice } = asked
-    // The limits of record_reservations are everyone's: what the box office sells is recorded as a cart.
-    const cart = asked.cart ?? (isBoxOffice(visitor) && !choice ? partsOf(asked) : undefined)
+    const { visitor, line, number, isBoxOffice, contact, networks } = buyer
+    const { product, quantity, cart, choice } = asked
     const isPlain = !cart && !choice
     if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
     const nowMs = this.#deps.sales.nowMs()
@@ -145,12 +144,13 @@ export class Checkout {
     const quoted = quote && units ? quote(units) : { ...(cart && { cart }) }
     const unsellable = 'type' in usable ? usable : 'type' in quoted ? quoted : undefined
     const reservation: CheckoutReservation = {
-      order: randomUUIDv7(),
+      order: this.#runtime.uuid(),
       sale: sale.sale_id,
       product,
       visitor,
       line,
       number,
+      ...(isBoxOffice && { isBoxOffice }),
       quantity,
       ...('type' in quoted ? cart && { cart } : quoted),
       ...(choice && { choice }),
@@ -163,7 +163,7 @@ export class Checkout {
     }
     const closed = closedFor(sale, quantity, nowMs) ?? unsellable
     if (closed) return this.#respond({ sale, reservation, closed })
-    return hall?.refuseSingle && !isBoxOffice(visitor)
+    return hall?.refuseSingle && !isBoxOffice
       ? this.#reserveUnlessStranding(sale, reservation, pricing.vouchers)
       : this.#reserve(sale, reservation, pricing.vouchers)
   }
@@ -323,7 +323,7 @@ export class Checkout {
    */
   async #untilHeard(attempt: Attempt): Promise<Outcome> {
     const { order, sale } = attempt.reservation
-    const untilMs = performance.now() + RETRY_FOR_MS
+    const untilMs = this.#runtime.monotonicMs() + RETRY_FOR_MS
     const inGate = attempt.gate?.verdict === 'unknown' ? 'unknown' : 'none'
     let inLedger: InLedger = 'nothing'
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs *= 2) {
@@ -338,13 +338,13 @@ export class Checkout {
           : this.#end(heard, inGate, isNoted ? 'noted' : 'refused')
       }
       if (mayHaveCommitted(ledger)) inLedger = 'perhaps an order'
-      if (endingOf(inGate, inLedger) === 'final' || performance.now() + pauseMs > untilMs) {
+      if (endingOf(inGate, inLedger) === 'final' || this.#runtime.monotonicMs() + pauseMs > untilMs) {
         this.#pending.end(order)
         if (!(ledger instanceof Overloaded))
           this.#deps.log.error({ order, error: String(ledger) }, 'neither gate can serve')
         return this.#end(attempt, inGate, inLedger)
       }
-      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false })
+      await sleep(this.#runtime, pauseMs * (0.5 + this.#runtime.random() / 2))
     }
   }
 
@@ -396,7 +396,11 @@ export class Checkout {
 
   /** Uses the exact gate and a new order id, because the refused order may have been recorded. */
   async #chooseAgain({ sale, reservation: { cart: _, ...r } }: Attempt): Promise<Outcome> {
-    return this.#recordExactly({ sale, reservation: { ...r, order: randomUUIDv7() }, gate: { verdict: 'fenced' } })
+    return this.#recordExactly({
+      sale,
+      reservation: { ...r, order: this.#runtime.uuid() },
+      gate: { verdict: 'fenced' },
+    })
   }
 
   /** The sale as the ledger has it now; as it was, while the ledger is away. */
@@ -424,7 +428,7 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'contact' | 'networks'> & {
+type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'isBoxOffice' | 'contact' | 'networks'> & {
   /** What is missing or wrong in what the buyer says of themselves. */
   readonly errors?: readonly FieldError[]
 }

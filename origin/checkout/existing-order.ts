@@ -3,10 +3,10 @@
  * they may. It may be in the ledger, wait as an intent, or be in progress in this process.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
 import { findByKeys, findOrders, type OrderView } from '../ledger/order-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { type Runtime, sleep } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { CheckoutReservation } from '../seats/cart-choice.ts'
@@ -27,6 +27,7 @@ interface ExistingOrderDeps {
   readonly sales: Sales
   readonly gates: Gates
   readonly pending: PendingReservations
+  readonly runtime: Runtime
 }
 
 export class ExistingOrder {
@@ -44,12 +45,13 @@ export class ExistingOrder {
 
   constructor(deps: ExistingOrderDeps) {
     this.#deps = deps
-    this.#orders = new Batcher({ ...LOOK_UPS, pauseMs: PAUSE_MS }, async (ids) => {
+    const find = async (ids: readonly string[]) => {
       const found = await findOrders(deps.sql, [...new Set(ids)])
       const byId = new Map(found.map((order) => [order.order_id, order]))
       return ids.map((id) => byId.get(id))
-    })
-    this.#lookUps = new Batcher(LOOK_UPS, (batch) => findByKeys(deps.sql, batch))
+    }
+    this.#orders = new Batcher({ ...LOOK_UPS, pauseMs: PAUSE_MS }, find, deps.runtime)
+    this.#lookUps = new Batcher(LOOK_UPS, (batch) => findByKeys(deps.sql, batch), deps.runtime)
   }
 
   /**
@@ -82,7 +84,7 @@ export class ExistingOrder {
    */
   async byId(saleId: string, orderId: string): Promise<OrderView | CheckoutReservation | undefined> {
     const { sales, gates, pending } = this.#deps
-    const recorded = () => withTimeout(this.#orders.add(orderId), FIND_TIMEOUT_MS)
+    const recorded = () => this.#inTime(this.#orders.add(orderId))
     const known = sales.isLedgerUnresponsive() ? null : await recorded().catch(() => null)
     const found = known ?? pending.get(orderId)?.reservation ?? (await gates.of(saleId).intents.find(orderId))
     if (found) return found
@@ -92,7 +94,7 @@ export class ExistingOrder {
 
   async #keyInLedger(r: CheckoutReservation): Promise<Existing | undefined> {
     if (this.#deps.sales.isLedgerUnresponsive()) return undefined
-    const orderId = await withTimeout(this.#lookUps.add(r), FIND_TIMEOUT_MS).catch(() => null)
+    const orderId = await this.#inTime(this.#lookUps.add(r)).catch(() => null)
     return orderId === null ? undefined : ((await this.#load('key', r, orderId)) ?? 'unreadable')
   }
 
@@ -108,9 +110,9 @@ export class ExistingOrder {
 
   /** The order of this id, if it is the visitor's and still answers the call. */
   async #load(by: 'key' | 'visitor', r: CheckoutReservation, orderId: string): Promise<Existing | undefined> {
-    const untilMs = performance.now() + FIND_TIMEOUT_MS
+    const untilMs = this.#deps.runtime.monotonicMs() + FIND_TIMEOUT_MS
     const inProgress = this.#deps.pending.get(orderId)
-    const outcome = inProgress && (await withTimeout(inProgress.outcome, FIND_TIMEOUT_MS).catch(() => undefined))
+    const outcome = inProgress && (await this.#inTime(inProgress.outcome).catch(() => undefined))
     // It made no order. That is the response to its own key, and to no other.
     if (outcome?.kind === 'problem' || outcome?.kind === 'live') return by === 'key' ? { by, outcome } : undefined
     const here = outcome && ('order' in outcome ? outcome.order : outcome.reservation)
@@ -124,11 +126,16 @@ export class ExistingOrder {
 
   /** Looks several times until the wait ends, because another process may be recording the order right now. */
   async #untilRecorded(saleId: string, orderId: string, untilMs: number) {
+    const { runtime } = this.#deps
     for (let pauseMs = 10; ; pauseMs *= 2) {
       const found = await this.byId(saleId, orderId).catch(() => undefined)
-      const isLast = this.#deps.sales.isLedgerUnresponsive() || performance.now() + pauseMs > untilMs
+      const isLast = this.#deps.sales.isLedgerUnresponsive() || runtime.monotonicMs() + pauseMs > untilMs
       if (!found || 'status' in found || isLast) return found
-      await sleep(pauseMs * (0.5 + Math.random() / 2))
+      await sleep(runtime, pauseMs * (0.5 + runtime.random() / 2))
     }
+  }
+
+  #inTime<T>(found: Promise<T>): Promise<T> {
+    return withTimeout(found, FIND_TIMEOUT_MS, this.#deps.runtime)
   }
 }
