@@ -1,8 +1,8 @@
 /** One client of an attacker. It makes real calls, one after the other or many at once, and counts each of them. */
 import { decodeJwt } from 'jose'
 import type { QueueAnswer } from '../../shared/api/public.ts'
-import { type Identity, SESSION } from '../crowd/identities.ts'
-import type { ProofServer } from '../crowd/prover.ts'
+import { type Identity, SESSION } from '../crowd/visitors/identities.ts'
+import type { ProofServer } from '../crowd/visitors/prover.ts'
 import { type Answer, FORM_TYPE, type HttpClient, headerOf, requestSlowly, requestText } from '../lib/http.ts'
 import { orderIn, placeIn, problemType } from '../lib/responses.ts'
 

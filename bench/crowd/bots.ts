@@ -2,7 +2,7 @@
 import { type Answer, headerOf } from '../lib/http.ts'
 import { orderIn, placeIn } from '../lib/responses.ts'
 import type { Crowd } from './crowd.ts'
-import type { Visitor } from './visitors.ts'
+import type { Visitor } from './visitors/visitors.ts'
 
 const REJOINS = 4
 const HAMMERS = 5
@@ -14,7 +14,7 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
   const { number } = visitor
   const cookie = /\r\nset-cookie: *(visitor-secret=[^;\r\n]+)/i.exec(joined.head)?.[1]
   const join = (header: string, isRight: (number: number) => boolean) => {
-    const text = crowd.visitorText(visitor, 'POST', '/queue', ['accept: application/json', header])
+    const text = crowd.requests.ofVisitor(visitor, 'POST', '/queue', ['accept: application/json', header])
     for (let i = 0; i < REJOINS; i++)
       crowd.sendBeside('join', text, (answer) => {
         const place = placeIn(answer)
@@ -37,8 +37,8 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
 /** Sends checkouts without an admission, with no token or with the one it has. */
 export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
   const key = `bot-${visitor.id}`
-  const bare = crowd.visitorText(visitor, 'POST', '/checkout', [`idempotency-key: ${key}`], '{}')
-  const withPlace = crowd.checkoutText(visitor, key)
+  const bare = crowd.requests.ofVisitor(visitor, 'POST', '/checkout', [`idempotency-key: ${key}`], '{}')
+  const withPlace = crowd.requests.checkout(visitor, key)
   for (let i = 0; i < HAMMERS; i++) {
     crowd.sendBeside('checkout', i % 2 === 0 ? bare : withPlace, (answer) => {
       if (answer.status === 0) return
@@ -57,8 +57,8 @@ export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
   for (let i = 0; i < CLICKS; i++) {
     // A visitor who chooses goods may get another order with another key, within their limit.
     const isSame = i % 2 === 0 || visitor.wishes !== null
-    const key = isSame ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
-    crowd.sendBeside('checkout', crowd.checkoutText(visitor, key), (answer) => {
+    const key = isSame ? crowd.requests.keyOf(visitor) : `${crowd.requests.keyOf(visitor)}-${i}`
+    crowd.sendBeside('checkout', crowd.requests.checkout(visitor, key), (answer) => {
       const seen = orderIn(answer)
       // An order that is only `processing` may still be replaced if the store that knew it is lost.
       if (!seen || seen.status === 'processing') return

@@ -9,7 +9,7 @@ import type { Answer } from '../lib/http.ts'
 import { cookieIn, type OrderAnswer, orderIn, problemType, refusalIn, shownOrderIn } from '../lib/responses.ts'
 import { rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
-import { type OrderSeen, PLAN, type Visitor } from './visitors.ts'
+import { type OrderSeen, PLAN, type Visitor } from './visitors/visitors.ts'
 
 /** Two clocks may differ by this much when an admission has just expired. */
 const CLOCKS_MS = 1_000
@@ -24,7 +24,9 @@ export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     if (visitor.has(PLAN.bot)) rushCheckout(crowd, visitor)
   }
   if (visitor.wishes) visitor.wishes.askedMs ||= performance.now()
-  const text = visitor.byForms() ? crowd.buyText(visitor) : crowd.checkoutText(visitor, crowd.keyOf(visitor))
+  const text = visitor.byForms()
+    ? crowd.requests.buy(visitor)
+    : crowd.requests.checkout(visitor, crowd.requests.keyOf(visitor))
   crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
     const { status } = answer
     // A call without a response, or with a 503 that leaves the result open, may have made the order that the next
@@ -105,8 +107,8 @@ export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (order) order.payMeantMs ??= intendedMs
   const method = visitor.method() ?? ''
   const text = visitor.byForms()
-    ? crowd.formText(visitor, `/order/${order?.order}/payment`, { payment_method: method })
-    : crowd.orderText(visitor, 'POST', '/payment', { payment_method: method })
+    ? crowd.requests.form(visitor, `/order/${order?.order}/payment`, { payment_method: method })
+    : crowd.requests.ofOrder(visitor, 'POST', '/payment', { payment_method: method })
   crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
     const seen = seenIn(visitor, answer)
     const accepted = seen !== null && (answer.status === 202 || seen.status === 'paying' || isSold(seen.status))
@@ -136,7 +138,7 @@ function paying(crowd: Crowd, visitor: Visitor, sinceMs: number) {
 
 /** Confirms or declines on the bank's page. After that the buyer waits for the shop again. */
 export function authenticate(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  crowd.send(visitor, 'bank', crowd.bankText(visitor), intendedMs, (answer) => {
+  crowd.send(visitor, 'bank', crowd.requests.bank(visitor), intendedMs, (answer) => {
     if (answer.status !== 200 && answer.status !== 303) return crowd.again(visitor, 'bank', answer)
     if (visitor.order) visitor.order.payingSinceMs = answer.answeredMs
     // The bank redirects to the order's page.
@@ -147,8 +149,8 @@ export function authenticate(crowd: Crowd, visitor: Visitor, intendedMs: number)
 
 export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const text = visitor.byForms()
-    ? crowd.formText(visitor, `/order/${visitor.order?.order}/cancel`, {})
-    : crowd.orderText(visitor, 'DELETE')
+    ? crowd.requests.form(visitor, `/order/${visitor.order?.order}/cancel`, {})
+    : crowd.requests.ofOrder(visitor, 'DELETE')
   crowd.send(visitor, 'order', text, intendedMs, (answer) => {
     if (answer.status !== 200 && answer.status !== 409) return crowd.again(visitor, 'order', answer)
     const seen = seenIn(visitor, answer)
@@ -160,7 +162,7 @@ export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 
 /** Polls as a program, or as a page without a stream. */
 export function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  crowd.send(visitor, 'order', crowd.orderText(visitor, 'GET'), intendedMs, (answer) => {
+  crowd.send(visitor, 'order', crowd.requests.ofOrder(visitor, 'GET'), intendedMs, (answer) => {
     const order = orderIn(answer)
     if (order) return onOrder(crowd, visitor, order, answer.answeredMs)
     // The order was still `processing` and was lost with its store, so the checkout is repeated with the same key.
@@ -189,7 +191,7 @@ function follow(crowd: Crowd, visitor: Visitor, shown: OrderAnswer, nowMs: numbe
 /** Loads the order's page after a change, or when the visitor returns. */
 function loadOrder(crowd: Crowd, visitor: Visitor, news: OrderAnswer | null, intendedMs: number) {
   crowd.go(visitor, 'settle')
-  crowd.send(visitor, 'order', crowd.orderPageText(visitor), intendedMs, (answer) => {
+  crowd.send(visitor, 'order', crowd.requests.orderPage(visitor), intendedMs, (answer) => {
     const shown = shownOrderIn(answer)
     if (!shown) return crowd.again(visitor, 'order', answer)
     // The reason of a cancellation is in the event, or otherwise in the order itself.

@@ -7,11 +7,11 @@ import { Histogram } from '../lib/histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from '../lib/http.ts'
 import { seeded } from '../lib/random.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
-import { lineChart, segments } from '../rehearsal/charts.ts'
-import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
+import { lineChart, segments } from '../rehearsal/report/charts.ts'
 import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
-import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
+import { arrivalTimes, leadMs, SHAPES } from './visitors/arrivals.ts'
+import { NOBODY, PLAN, visitorsOf } from './visitors/visitors.ts'
 
 test('a histogram has percentiles in ms up to an hour, is zero when empty, and restarts when taken', () => {
   const histogram = new Histogram()

@@ -13,30 +13,26 @@ import { isDrawn } from '../../shared/schedule.ts'
 import { DrawTable } from '../invariants/draw-table.ts'
 import type { End } from '../invariants/evidence.ts'
 import { listen } from '../lib/event-stream.ts'
-import { type Answer, FORM_TYPE, HttpClient, headerOf, requestText } from '../lib/http.ts'
+import { type Answer, HttpClient, headerOf } from '../lib/http.ts'
 import { type OrderAnswer, problemType } from '../lib/responses.ts'
-import type { Identity } from './identities.ts'
-import type { Prover } from './prover.ts'
+import { type RequestOptions, Requests } from './requests.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
-import { PLAN, type Step, type Visitor } from './visitors.ts'
+import type { Prover } from './visitors/prover.ts'
+import type { Step, Visitor } from './visitors/visitors.ts'
 
-interface CrowdOptions {
+interface CrowdOptions extends RequestOptions {
   /** The address for public content, which may have a cache in front. */
   readonly edge: string
   /** The address for a visitor's own requests, which Cloudflare passes to a Worker at no cost to this machine. */
   readonly worker: string
-  readonly sale: string
   /** The average time in milliseconds from one click to the next. */
   readonly thinkMs: number
   /** The share of calls that are aborted almost at once. */
   readonly hangUps: number
   /** How long a turn may be claimed. */
   readonly claimSeconds: number
-  readonly random: () => number
-  /** The identity that a visitor sends with each call. */
-  readonly identityOf: (id: number) => Identity
   /** Solves proofs of work; null if the sale requires none. */
   readonly prover: Prover | null
   /**
@@ -91,9 +87,6 @@ const HANG_UP_MS = 60
  */
 const SEVERAL_MS = 80
 
-/** The headers of a form that a page's script sends, whose response is the page to show. */
-export const BY_SCRIPT = ['accept: text/html', 'sec-fetch-site: same-origin', 'sec-fetch-dest: empty']
-
 const NOT_SERVED = Symbol('not served')
 /** Statuses that are complete responses although they say "not yet": units in carts, not open. */
 const isServed = (status: number) => status === 409 || status === 425
@@ -116,6 +109,7 @@ export class Crowd {
   readonly options: CrowdOptions
   /** The first step: a join, or the proof of work before it if the sale requires one. */
   readonly entry: Step
+  readonly requests: Requests
   /** The request for the sale's page, which is the same for everyone. */
   readonly pageText: string
   readonly #pools: Readonly<Record<(typeof POOL_OF)[keyof typeof POOL_OF], HttpClient>>
@@ -124,7 +118,6 @@ export class Crowd {
   readonly #streams = new Set<() => void>()
   /** The client of the payment provider's bank, which is created for the first buyer. */
   #bank: HttpClient | undefined
-  readonly #host: string
   readonly #wheel: Wheel
   #draw: DrawTable | null = null
   #timer: NodeJS.Timeout | undefined
@@ -142,10 +135,10 @@ export class Crowd {
     this.entry = options.prover ? 'prove' : 'join'
     const pool = (url: string) => new HttpClient({ url, connections: CONNECTIONS })
     this.#pools = { pages: pool(edge), joins: pool(worker), turns: pool(worker), shop: pool(worker) }
-    this.#host = this.#pools.pages.host
     this.#hasty = new HttpClient({ url: worker, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
     this.schedule = new ScheduleCopy(this.#pools.pages, sale)
-    this.pageText = this.saleText('GET', '', ['accept: text/html'])
+    this.requests = new Requests(this.#pools.pages.host, options, this.schedule)
+    this.pageText = this.requests.ofSale('GET', '', ['accept: text/html'])
     this.#wheel = new Wheel(visitors.length, performance.now(), (id, dueMs) => {
       const visitor = visitors[id]
       if (visitor) visit(this, visitor, dueMs)
@@ -236,7 +229,7 @@ export class Crowd {
       if (!visitor.end) changed(seen, performance.now())
     }
     const url = `${options.worker}/orders/${visitor.order?.order}/events`
-    const [, cookie = ''] = this.#cookiesOf(visitor).split(': ')
+    const [, cookie = ''] = this.requests.cookiesOf(visitor).split(': ')
     const identity = options.identityOf(visitor.id).headers.map((line) => line.split(/: */, 2))
     const ends = listen(
       url,
@@ -358,93 +351,5 @@ export class Crowd {
     if (position === null || !this.draw()) return
     this.tally.positions.seen++
     if (position !== this.positionOf(visitor)) this.tally.positions.wrong++
-  }
-
-  // -- Requests ----------------------------------------------------------------------------------------------------
-
-  /** The idempotency key. A retry for one unit instead of two, or for other seats, is a different request. */
-  keyOf(visitor: Visitor): string {
-    const { wishes } = visitor
-    const request = wishes ? `-${wishes.version}` : visitor.has(PLAN.pair) ? '-pair' : ''
-    return `${this.options.sale}-${visitor.id}${request}`
-  }
-
-  /** A request for a page or a document of the shop. */
-  shopText({ id }: Visitor, path: string, accept: string): string {
-    return requestText('GET', path, this.#host, [`accept: ${accept}`, ...this.options.identityOf(id).headers])
-  }
-
-  /** A visitor's request about the sale. */
-  visitorText({ id }: Visitor, method: string, path: string, headers: readonly string[], body?: string): string {
-    return this.saleText(method, path, [...headers, ...this.options.identityOf(id).headers], body)
-  }
-
-  saleText(method: string, path: string, headers: readonly string[], body?: string, type?: string): string {
-    return requestText(method, `/sales/${this.options.sale}${path}`, this.#host, headers, body, type)
-  }
-
-  /** A form of a visitor's own page. */
-  formText(visitor: Visitor, path: string, fields: Readonly<Record<string, string>>): string {
-    const headers = [...BY_SCRIPT, this.#cookiesOf(visitor), ...this.options.identityOf(visitor.id).headers]
-    return this.saleText('POST', path, headers, new URLSearchParams(fields).toString(), FORM_TYPE)
-  }
-
-  buyText(visitor: Visitor): string {
-    const method = visitor.has(PLAN.payAtOnce) ? visitor.method() : null
-    return this.formText(visitor, '/buy', {
-      product_id: this.schedule.copy.products[0]?.product_id ?? '',
-      quantity: String(visitor.quantity()),
-      idempotency_key: this.keyOf(visitor),
-      ...(method && { payment_method: method }),
-    })
-  }
-
-  /** A request for the page of a visitor's order. */
-  orderPageText(visitor: Visitor): string {
-    return this.visitorText(visitor, 'GET', `/order/${visitor.order?.order}`, [
-      'accept: text/html',
-      this.#cookiesOf(visitor),
-    ])
-  }
-
-  #cookiesOf({ token, order }: Visitor): string {
-    const own = order?.token ? `; order-${order.order}=${order.token}` : ''
-    return `cookie: admission-${this.options.sale}=${token}${own}`
-  }
-
-  checkoutText(visitor: Visitor, key: string): string {
-    const method = visitor.has(PLAN.payAtOnce) ? visitor.method() : null
-    return this.visitorText(
-      visitor,
-      'POST',
-      '/checkout',
-      ['accept: application/json', `authorization: Bearer ${visitor.token}`, `idempotency-key: ${key}`],
-      JSON.stringify({ ...this.#askedBy(visitor), payment_method: method ?? undefined }),
-    )
-  }
-
-  #askedBy(visitor: Visitor) {
-    return visitor.wishes?.body(performance.now(), this.options.random) ?? { quantity: visitor.quantity() }
-  }
-
-  /** A buyer's form on the page of their bank. */
-  bankText(visitor: Visitor): string {
-    const { host, pathname } = new URL(visitor.order?.bank ?? '')
-    return requestText('POST', `${pathname}/${visitor.has(PLAN.bankFails) ? 'decline' : 'approve'}`, host, [])
-  }
-
-  /** A request about a visitor's order. */
-  orderText(visitor: Visitor, method: string, path = '', body?: object): string {
-    return requestText(
-      method,
-      `/orders/${visitor.order?.order}${path}`,
-      this.#host,
-      [
-        'accept: application/json',
-        `authorization: Bearer ${visitor.token}`,
-        ...this.options.identityOf(visitor.id).headers,
-      ],
-      body && JSON.stringify(body),
-    )
   }
 }

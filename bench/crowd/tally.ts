@@ -2,7 +2,7 @@
 import { type Attempts, ENDS, type End } from '../invariants/evidence.ts'
 import { Histogram } from '../lib/histogram.ts'
 import type { Answer } from '../lib/http.ts'
-import type { Visitor } from './visitors.ts'
+import type { Visitor } from './visitors/visitors.ts'
 
 /**
  * The kinds of requests that are counted and timed. `front` is public content, `search` a search of free text. `bank`

@@ -4,9 +4,9 @@ import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { progressOf } from '../../shared/api/order-status.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
-import { UNKNOWN } from './identities.ts'
 import { visit } from './visit.ts'
-import { NOBODY, PLAN, type Visitor, visitorsOf } from './visitors.ts'
+import { UNKNOWN } from './visitors/identities.ts'
+import { NOBODY, PLAN, type Visitor, visitorsOf } from './visitors/visitors.ts'
 
 type Answer = readonly [status: number, body: object | string, headers?: Record<string, string>]
 
@@ -99,7 +99,7 @@ test.concurrent('a page waits for nobody in line or in the shop', async (context
     ['checkout', 'POST', '/checkout'],
     ['join', 'POST', '/queue'],
   ] as const)
-    for (let i = 0; i < 1_000; i++) crowd.sendBeside(kind, crowd.saleText(method, path, []), () => {})
+    for (let i = 0; i < 1_000; i++) crowd.sendBeside(kind, crowd.requests.ofSale(method, path, []), () => {})
   const page = await new Promise<number>((resolve) =>
     crowd.sendBeside('page', crowd.pageText, ({ status }) => resolve(status)),
   )

@@ -17,9 +17,10 @@ import { type Answer, headerOf } from '../lib/http.ts'
 import { cookieIn, ownPageIn, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin } from './bots.ts'
 import { askOrder, authenticate, checkout, giveBack, pay, refusedForGood } from './buy.ts'
-import { BY_SCRIPT, type Crowd } from './crowd.ts'
-import { comeByFront, readFeed } from './front.ts'
-import { PLAN, type Step, type Visitor } from './visitors.ts'
+import type { Crowd } from './crowd.ts'
+import { BY_SCRIPT } from './requests.ts'
+import { comeByFront, readFeed } from './shop-front.ts'
+import { PLAN, type Step, type Visitor } from './visitors/visitors.ts'
 
 /** The value is the same as in edge/client/main.ts: the longest time between two looks at the clock. */
 const CLOCK_EVERY_MS = 500
@@ -60,7 +61,10 @@ function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 
 function prove(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   // The request has the cookie of the join, because a proof belongs to one visitor.
-  const text = crowd.visitorText(visitor, 'GET', '/challenge', ['accept: application/json', ...knownBy(crowd, visitor)])
+  const text = crowd.requests.ofVisitor(visitor, 'GET', '/challenge', [
+    'accept: application/json',
+    ...knownBy(crowd, visitor),
+  ])
   crowd.send(visitor, 'challenge', text, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'challenge', answer)
     const solved = ({ altcha, phoneMs }: { altcha: string; phoneMs: number }) => {
@@ -82,7 +86,7 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const altcha = visitor.proof
   const brings = invitation !== null || altcha !== null
   const body = brings ? JSON.stringify({ invitation: invitation ?? undefined, altcha: altcha ?? undefined }) : undefined
-  const text = crowd.visitorText(visitor, 'POST', '/queue', headers, body)
+  const text = crowd.requests.ofVisitor(visitor, 'POST', '/queue', headers, body)
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
     if (answer.status === 410) return refusedForGood(crowd, visitor, answer)
     if (answer.status === 401 && problemType(answer) === '/problems/proof-required') {
@@ -162,7 +166,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
 function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (!visitor.inBrowser()) return askStatus(crowd, visitor, intendedMs, 'admission')
   const { sale, random } = crowd.options
-  const text = crowd.visitorText(visitor, 'GET', '/line', [
+  const text = crowd.requests.ofVisitor(visitor, 'GET', '/line', [
     'accept: text/html',
     `cookie: queue-${sale}=${visitor.token}`,
   ])
@@ -177,7 +181,7 @@ function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 }
 
 function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'admission' | 'status') {
-  const text = crowd.visitorText(visitor, 'GET', '/queue/status', [
+  const text = crowd.requests.ofVisitor(visitor, 'GET', '/queue/status', [
     'accept: application/json',
     `authorization: Bearer ${visitor.token}`,
   ])

@@ -1,5 +1,5 @@
 /** The input of the model, and the types that its parts share. */
-import type { Shape } from '../crowd/arrivals.ts'
+import type { Shape } from '../crowd/visitors/arrivals.ts'
 
 export interface Scenario {
   readonly visitors: number

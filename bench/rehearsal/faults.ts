@@ -13,8 +13,8 @@ import { type System, type SystemOptions, startSystem } from '../../dev/system.t
 import type { Crowd } from '../crowd/crowd.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
 import { inTurn, seeded } from '../lib/random.ts'
-import { oversoldIn } from './hall-records.ts'
 import { Network } from './network.ts'
+import { oversoldIn } from './records/hall-records.ts'
 
 const PARTS = ['redis', 'postgres', 'api', 'worker'] as const
 type Part = (typeof PARTS)[number]

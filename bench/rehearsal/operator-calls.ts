@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GivenBack, OperatorRecord } from '../invariants/evidence.ts'
 import { admin } from '../lib/operator.ts'
-import type { Target } from './records.ts'
+import type { Target } from './records/records.ts'
 
 const MAX_ORDERS = 500
 const PART_MINOR = 1_900

@@ -6,9 +6,9 @@ import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/lib/command.
 import { ADMIN_TOKEN_FILE } from '../../dev/lib/data-folder.ts'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
 import { ATTACKS, type Attack } from '../attacks/attacks.ts'
-import { SHAPES } from '../crowd/arrivals.ts'
-import { IDENTITIES } from '../crowd/identities.ts'
-import { NOBODY } from '../crowd/visitors.ts'
+import { SHAPES } from '../crowd/visitors/arrivals.ts'
+import { IDENTITIES } from '../crowd/visitors/identities.ts'
+import { NOBODY } from '../crowd/visitors/visitors.ts'
 import { FAULTS, type Fault } from './faults.ts'
 
 /** The time for which a turn may be claimed at an edge with default settings. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { sharedPart } from '../../test/run/shared-part.ts'
 import { readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
-import { afterTurnText, reportHtml } from './rehearsal-report.ts'
+import { afterTurnText, reportHtml } from './report/rehearsal-report.ts'
 
 /** All buyers pay at once, so that no hold ends even on a slow machine. */
 const CROWD =

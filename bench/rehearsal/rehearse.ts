@@ -10,10 +10,17 @@ import { paint, run, writableFolder } from '../../dev/lib/command.ts'
 import { KINDS } from '../crowd/tally.ts'
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
-import { findCapacity } from './capacity.ts'
+import { findCapacity } from './capacity/capacity.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
-import { afterTurnText, attackRows, honestText, percentileTexts, reportHtml, requestsText } from './rehearsal-report.ts'
+import {
+  afterTurnText,
+  attackRows,
+  honestText,
+  percentileTexts,
+  reportHtml,
+  requestsText,
+} from './report/rehearsal-report.ts'
 
 const MAX_LISTED = 12
 

@@ -1,9 +1,9 @@
 import { createChallenge, randomInt, verifySolution } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/scrypt'
 import { expect, test, vi } from 'vitest'
-import { deriveKey as deriveAtEdge } from '../../edge/admission/proofs/proof-of-work.ts'
-import { readConfig } from '../../edge/http/config.ts'
-import { newKeySet } from '../../shared/keys.ts'
+import { deriveKey as deriveAtEdge } from '../../../edge/admission/proofs/proof-of-work.ts'
+import { readConfig } from '../../../edge/http/config.ts'
+import { newKeySet } from '../../../shared/keys.ts'
 import { ProofServer, Prover } from './prover.ts'
 
 const keys = newKeySet()

@@ -5,15 +5,15 @@
  * their first wish takes what is left: fewer seats, a standing place, and finally a programme, so that a hall sells
  * out.
  */
-import { type DemoHall, PROGRAMME, STANDING } from '../../dev/demo/hall.ts'
-import { bitsOf } from '../../origin/seats/bits.ts'
-import { Chart, type Seat } from '../../origin/seats/chart.ts'
-import { choose, Free } from '../../origin/seats/choice.ts'
-import type { CheckoutLine, Order } from '../../shared/api/public.ts'
-import type { Refusal } from '../lib/responses.ts'
-import type { Reaction, Wishes } from './wishes.ts'
+import { type DemoHall, PROGRAMME, STANDING } from '../../../dev/demo/hall.ts'
+import { bitsOf } from '../../../origin/seats/bits.ts'
+import { Chart, type Seat } from '../../../origin/seats/chart.ts'
+import { choose, Free } from '../../../origin/seats/choice.ts'
+import type { CheckoutLine, Order } from '../../../shared/api/public.ts'
+import type { Refusal } from '../../lib/responses.ts'
+import type { Reaction, Wishes } from './visitors.ts'
 
-export const SEEKERS = ['couple', 'family', 'front row', 'map', 'standing', 'with a programme'] as const
+const SEEKERS = ['couple', 'family', 'front row', 'map', 'standing', 'with a programme'] as const
 export type Seeks = (typeof SEEKERS)[number]
 
 /** The shares of the visitors; the others are couples. */

@@ -3,7 +3,7 @@
  * invitation that the sale requires. The demo shop signs the sessions of accounts.
  */
 import { randomBytes } from 'node:crypto'
-import type { DemoShop } from '../../dev/servers/demo-shop.ts'
+import type { DemoShop } from '../../../dev/servers/demo-shop.ts'
 
 export const IDENTITIES = ['cookies', 'invitations', 'accounts'] as const
 type Identities = (typeof IDENTITIES)[number]

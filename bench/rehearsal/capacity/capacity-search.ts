@@ -2,9 +2,9 @@
  * Searches for the highest rate of arrivals: the next step, its limiting factor, and a sentence that describes the
  * result.
  */
-import { duration, n } from '../lib/figures.ts'
-import type { Program } from '../measure/programs.ts'
-import type { Options } from './options.ts'
+import { duration, n } from '../../lib/figures.ts'
+import type { Program } from '../../measure/programs.ts'
+import type { Options } from '../options.ts'
 
 /** The search ends when the next step would be this close to the last one. */
 const CLOSE = 1.1

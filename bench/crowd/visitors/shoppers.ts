@@ -3,10 +3,10 @@
  * cases has the promo code. If the code is used up, they buy without it. Each sends the total that they were shown,
  * so that no other amount is charged.
  */
-import type { Order } from '../../shared/api/public.ts'
-import { CODE, COUNTRIES, type Country, SIZES, type Size, sizeWanted, sumOf, variantOf } from '../lib/demo-drop.ts'
-import type { Refusal } from '../lib/responses.ts'
-import type { Reaction, Wishes } from './wishes.ts'
+import type { Order } from '../../../shared/api/public.ts'
+import { CODE, COUNTRIES, type Country, SIZES, type Size, sizeWanted, sumOf, variantOf } from '../../lib/demo-drop.ts'
+import type { Refusal } from '../../lib/responses.ts'
+import type { Reaction, Wishes } from './visitors.ts'
 
 const WITH_CODE = 0.3
 const WITH_TWO = 0.15

@@ -6,8 +6,8 @@
 import { createChallenge, solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/scrypt'
 import * as v from 'valibot'
-import { derivedKey } from '../../edge/http/visitor-secret.ts'
-import type { SecretJwkSet } from '../../shared/keys.ts'
+import { derivedKey } from '../../../edge/http/visitor-secret.ts'
+import type { SecretJwkSet } from '../../../shared/keys.ts'
 
 const Asked = v.object({
   parameters: v.object({

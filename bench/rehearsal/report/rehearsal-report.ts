@@ -1,12 +1,12 @@
 /** Writes the report of a rehearsal: one HTML file without scripts, for light and dark looks, paper and phone. */
 
-import { KINDS, type Kind, LEAST_AFTER_TURN } from '../crowd/tally.ts'
-import type { Check } from '../invariants/check.ts'
-import { duration, n } from '../lib/figures.ts'
-import type { Percentiles } from '../lib/histogram.ts'
+import { KINDS, type Kind, LEAST_AFTER_TURN } from '../../crowd/tally.ts'
+import type { Check } from '../../invariants/check.ts'
+import { duration, n } from '../../lib/figures.ts'
+import type { Percentiles } from '../../lib/histogram.ts'
+import type { Result } from '../play.ts'
+import type { Sample } from '../progress.ts'
 import { bars, escaped, hallDrawing, lineChart, type Point, scatter, table } from './charts.ts'
-import type { Result } from './play.ts'
-import type { Sample } from './progress.ts'
 
 /** At most this many kinds of refusals are shown for each attack. */
 const MAX_REFUSALS = 4

@@ -1,10 +1,10 @@
 /** The records of ledger and gate about a hall after its sale is over, and the drawing of who bought when. */
 import type postgres from 'postgres'
-import type { DemoHall } from '../../dev/demo/hall.ts'
-import { differingSeats } from '../../origin/seats/bits.ts'
-import type { Gate } from '../../origin/stock/gate/gate.ts'
-import { HELD, isLive, LIVE } from '../../shared/api/order-status.ts'
-import type { HallLine, HallOrder, HallRecords } from '../invariants/evidence.ts'
+import type { DemoHall } from '../../../dev/demo/hall.ts'
+import { differingSeats } from '../../../origin/seats/bits.ts'
+import type { Gate } from '../../../origin/stock/gate/gate.ts'
+import { HELD, isLive, LIVE } from '../../../shared/api/order-status.ts'
+import type { HallLine, HallOrder, HallRecords } from '../../invariants/evidence.ts'
 
 interface OrderRow {
   readonly order: string

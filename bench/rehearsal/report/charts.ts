@@ -1,6 +1,6 @@
 /** Draws charts as inline SVG, which the report's style sheet styles. */
 
-import { n, short } from '../lib/figures.ts'
+import { n, short } from '../../lib/figures.ts'
 
 /** Null is a gap in the chart, because nothing was measured there. */
 export type Point = readonly [x: number, y: number | null]

@@ -3,17 +3,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import postgres from 'postgres'
-import type { DemoHall } from '../../dev/demo/hall.ts'
-import { UsageError } from '../../dev/lib/command.ts'
-import { connectRedis } from '../../origin/lib/redis.ts'
-import { Gate } from '../../origin/stock/gate/gate.ts'
-import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
-import { HELD, SOLD } from '../../shared/api/order-status.ts'
-import type { Crowd } from '../crowd/crowd.ts'
-import { servedBy } from '../crowd/schedule-copy.ts'
-import { Seeker } from '../crowd/seekers.ts'
-import { Shopper } from '../crowd/shoppers.ts'
-import { PLAN } from '../crowd/visitors.ts'
+import type { DemoHall } from '../../../dev/demo/hall.ts'
+import { UsageError } from '../../../dev/lib/command.ts'
+import { connectRedis } from '../../../origin/lib/redis.ts'
+import { Gate } from '../../../origin/stock/gate/gate.ts'
+import { defineScripts, type Store } from '../../../origin/stock/scripts.ts'
+import { HELD, LIVE, SOLD } from '../../../shared/api/order-status.ts'
+import type { Crowd } from '../../crowd/crowd.ts'
+import { servedBy } from '../../crowd/schedule-copy.ts'
+import { Seeker } from '../../crowd/visitors/seekers.ts'
+import { Shopper } from '../../crowd/visitors/shoppers.ts'
+import { PLAN } from '../../crowd/visitors/visitors.ts'
 import type {
   Change,
   Charge,
@@ -27,11 +27,11 @@ import type {
   StoreRecords,
   Unread,
   VisitRecord,
-} from '../invariants/evidence.ts'
-import { openRefunds, unpublished } from '../invariants/refund-checks.ts'
-import { pricesOf, totalOf } from '../invariants/seat-checks.ts'
-import { admin, codeOf } from '../lib/operator.ts'
-import { readGoods } from './goods-records.ts'
+} from '../../invariants/evidence.ts'
+import { openRefunds, unpublished } from '../../invariants/refund-checks.ts'
+import { pricesOf, totalOf } from '../../invariants/seat-checks.ts'
+import { CODE } from '../../lib/demo-drop.ts'
+import { admin, codeOf } from '../../lib/operator.ts'
 import { readHall } from './hall-records.ts'
 
 export interface Target {
@@ -309,4 +309,21 @@ export function evidenceOf(crowd: Crowd, others: readonly number[] = []) {
     bareErrors: tally.bareErrors,
     bots: visitors.some((visitor) => visitor.has(PLAN.bot)),
   } satisfies Partial<Evidence>
+}
+
+// -- The goods of a drop --------------------------------------------------------------------------------------------
+
+/** The uses of the promo code are counted as units of this product. */
+const USES = `%${CODE}`
+
+async function readGoods(sql: postgres.Sql, sale: string): Promise<GoodsRecords> {
+  const rows = await sql<{ order: string; product: string; isLive: boolean; hasCode: boolean; total_minor: number }[]>`
+    select order_id as "order", product_id as product, status in ${sql(LIVE)} as "isLive",
+      coalesce(cart @> ${sql.json([{ product: USES }])}, false) as "hasCode",
+      order_total(unit_price_minor, quantity, cart, bill)::float8 as total_minor
+    from orders where sale_id = ${sale}`
+  const [code] = await sql<GoodsRecords['code'][]>`
+    select total as uses, held, sold from products where sale_id = ${sale} and product_id = ${USES}`
+  if (!code) throw new Error('the promo code is gone')
+  return { orders: new Map(rows.map(({ order, ...row }) => [order, row])), code }
 }

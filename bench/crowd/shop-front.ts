@@ -7,7 +7,7 @@ import type { Feed } from '../../shared/api/public.ts'
 import { pageOf } from '../../shared/feed.ts'
 import type { Answer } from '../lib/http.ts'
 import type { Crowd } from './crowd.ts'
-import type { Visitor } from './visitors.ts'
+import type { Visitor } from './visitors/visitors.ts'
 
 const HTML = 'text/html'
 const JSON_TYPE = 'application/json'
@@ -50,7 +50,7 @@ function ask(
   { kind, path, accept }: Ask,
   served: (answer: Answer) => void,
 ): void {
-  crowd.send(visitor, kind, crowd.shopText(visitor, path, accept), intendedMs, (answer) =>
+  crowd.send(visitor, kind, crowd.requests.shop(visitor, path, accept), intendedMs, (answer) =>
     answer.status === 200 ? served(answer) : crowd.again(visitor, kind, answer),
   )
 }
@@ -92,7 +92,7 @@ export function readFeed(crowd: Crowd, visitor: Visitor, nowMs: number): void {
 }
 
 function readPosts(crowd: Crowd, visitor: Visitor, page: string, read: (answer: Answer) => void = () => {}): void {
-  const text = crowd.shopText(visitor, `/sales/${crowd.options.sale}/feed${page}`, JSON_TYPE)
+  const text = crowd.requests.shop(visitor, `/sales/${crowd.options.sale}/feed${page}`, JSON_TYPE)
   const meantMs = performance.now()
   crowd.sendBeside('feed', text, (answer) => {
     crowd.tally.refused('feed', answer)

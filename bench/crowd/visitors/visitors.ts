@@ -1,7 +1,8 @@
 /** The visitors of a rehearsal: their plans, and the data stored about them. */
-import type { Order } from '../../shared/api/public.ts'
-import type { End, Method } from '../invariants/evidence.ts'
-import type { Wishes } from './wishes.ts'
+
+import type { Order } from '../../../shared/api/public.ts'
+import type { End, Method } from '../../invariants/evidence.ts'
+import type { Refusal } from '../../lib/responses.ts'
 
 /**
  * The plans of visitors. They are decided before the visitors come, so that a seed repeats the same crowd, and are
@@ -234,4 +235,24 @@ function planOf(s: Shares, random: () => number): number {
   const pairs = s.pairs > 0 && kind === PLAN.bot ? 1 : s.pairs
   const front = one([s.front, PLAN.front])
   return buys | kind | one([s.known, PLAN.known]) | one([pairs, PLAN.pair]) | one([s.payAtOnce, PLAN.payAtOnce]) | front
+}
+
+/** A visitor's reaction to a refusal: request something else, request the same again later, or leave. */
+export type Reaction = 'ask' | 'wait' | 'leave'
+
+export interface Wishes {
+  /** The units of all lines of the current request. */
+  readonly units: number
+  /** The version grows with each request that differs from the one before, because each has its own key. */
+  readonly version: number
+  /** The time at which the current request was first sent; 0 before that. */
+  askedMs: number
+  /** The time at which the order was shown; 0 before that. */
+  answeredMs: number
+  /** The current request, which stays the same when it is repeated. */
+  body(nowMs: number, random: () => number): object
+  /** Handles a refusal. After `ask` the next request is a different one. */
+  refused(refusal: Refusal, random: () => number): Reaction
+  /** Handles the order that was made. */
+  has(order: Partial<Pick<Order, 'lines' | 'total_minor'>>): void
 }
