@@ -1,9 +1,11 @@
-/** An invented hall with the documents that its map reads, for screenshots and for measuring the map. Pure. */
+/** An invented hall with the documents that its map reads, for screenshots. Pure. */
+import type { ChartDocument, ChartSeat } from '../../shared/api/hall.ts'
+import { FREE, HELD, packStates } from '../../shared/hall/hall-model.ts'
 
 /** The gap between sections, in seats. */
 const AISLE = 4
 const TIERS = 4
-const [HELD, SOLD] = [1, 2]
+const SOLD = 2
 
 export interface HallSize {
   readonly sections: number
@@ -18,18 +20,13 @@ export interface HallSize {
 export function sampleHall(size: HallSize): (path: string) => string | undefined {
   const chart = JSON.stringify(chartOf(size))
   const seats = size.rows * size.seatsInRow
-  const bytes = new Uint8Array(Math.ceil(seats / 4))
-  let available_seats = 0
-  for (let i = 0; i < seats; i++) {
-    const state = (i >> 3) % 3 === 1 ? SOLD : i % 13 === 0 ? HELD : 0
-    bytes[i >> 2] = (bytes[i >> 2] ?? 0) | (state << (6 - 2 * (i & 3)))
-    if (state === 0) available_seats++
-  }
-  const states = Buffer.from(bytes).toString('base64')
+  const states = Array.from({ length: seats }, (_, i) => ((i >> 3) % 3 === 1 ? SOLD : i % 13 === 0 ? HELD : FREE))
+  const available_seats = states.filter((state) => state === FREE).length
+  const packed = packStates(states)
   const sections = sectionsOf(size).map(({ section_id }) => ({ section_id, available_seats }))
   return (path) => {
     const [, section] = /\/sections\/([^/]+)\/availability$/.exec(path) ?? []
-    if (section) return JSON.stringify({ section_id: section, version: 1, seats: states })
+    if (section) return JSON.stringify({ section_id: section, version: 1, seats: packed })
     if (path.endsWith('/chart')) return chart
     return path.endsWith('/sections') ? JSON.stringify({ sections }) : undefined
   }
@@ -47,7 +44,7 @@ const rowName = (line: number) => String.fromCharCode(65 + (line % 26))
 
 const priceOf = (tier: number) => 9_400 - tier * 2_000
 
-function chartOf(size: HallSize) {
+function chartOf(size: HallSize): ChartDocument {
   const { sectionsAside, rows, seatsInRow } = size
   return {
     version: 1,
@@ -57,7 +54,7 @@ function chartOf(size: HallSize) {
       section_id,
       name,
       type: 'reserved',
-      seats: Array.from({ length: rows * seatsInRow }, (_, i) => {
+      seats: Array.from({ length: rows * seatsInRow }, (_, i): ChartSeat => {
         const [line, place] = [Math.floor(i / seatsInRow), i % seatsInRow]
         const tier = Math.min(TIERS - 1, Math.floor(((top + line) * TIERS) / (2 * rows)))
         return {

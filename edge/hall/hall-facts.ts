@@ -3,9 +3,8 @@
  * from the hall's chart, which never changes under its version, so an isolate reads each version from the origin
  * once. Without them pages offer fewer choices.
  */
-import * as v from 'valibot'
+import type { ChartDocument } from '../../shared/api/hall.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { tryParse } from '../../shared/parse.ts'
 import type { Call } from '../http/call.ts'
 import { callInternal } from '../http/origin.ts'
 import type { HallFacts } from '../pages/view.ts'
@@ -15,18 +14,6 @@ import type { SaleNow } from '../queue/sale-cache.ts'
 const MAX_HALLS = 4
 /** A turn's page waits for at most this long; the next request may find the chart. */
 const WAIT_MS = 1_500
-
-const Chart = v.object({
-  categories: v.array(
-    v.object({ category: v.string(), price_minor: v.number(), price_to_minor: v.optional(v.nullable(v.number())) }),
-  ),
-  sections: v.array(
-    v.object({
-      section_id: v.string(),
-      seats: v.array(v.object({ seat_id: v.string(), row: v.string(), number: v.string(), price_minor: v.number() })),
-    }),
-  ),
-})
 
 /**
  * The facts by sale and version. Only results are stored, because a pending request belongs to the visitor who made
@@ -54,16 +41,18 @@ export async function hallFacts(
 async function readChart(sale: string, version: number, call: Call): Promise<HallFacts | null> {
   try {
     const response = await callInternal(`/sales/${sale}/chart?v=${version}`, call)
-    const chart = response.ok ? tryParse(Chart, await response.json()) : undefined
-    return chart ? factsOf(chart) : null
+    return response.ok ? factsOf((await response.json()) as ChartDocument) : null
   } catch {
     return null
   }
 }
 
-export function factsOf({ categories, sections }: v.InferOutput<typeof Chart>): HallFacts {
+function factsOf({ categories, sections }: Pick<ChartDocument, 'categories' | 'sections'>): HallFacts {
   const bySection = new Map(
-    sections.map(({ section_id, seats }) => [section_id, new Map(seats.map((seat) => [seat.seat_id, seat]))]),
+    sections.map(({ section_id, seats }) => [
+      section_id,
+      new Map(seats.map(({ seat_id, row, number, price_minor }) => [seat_id, { row, number, price_minor }])),
+    ]),
   )
   return {
     categories: categories.map(({ price_to_minor, ...category }) => ({

@@ -1,11 +1,11 @@
 /** A hall as operators see it: its sections with their counts, and what has each seat, as two bits. Pure. */
 import { SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
 import type { SectionState } from '../../shared/api/operators/hall-admin.ts'
+import { packStates } from '../../shared/hall/hall-model.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { available } from '../sales/sale-state.ts'
 import { seatsOf, sectionsIn } from '../seats/chart-document.ts'
 import type { ChartRow } from '../seats/seat-queries.ts'
-import { packedText } from '../seats/seat-states.ts'
 
 export const sectionStates = ({ products }: Pick<SaleRow, 'products'>): SectionState[] =>
   sectionsIn(products).map((p) => ({
@@ -29,7 +29,7 @@ export function statesText(
 ): string {
   const states = new Map(claims.map(({ seat, state }) => [seat, state]))
   const seats = sectionsIn(products).flatMap(({ product_id }) => seatsOf(hall, product_id))
-  return packedText(seats.map(({ index }) => states.get(index) ?? 0))
+  return packStates(seats.map(({ index }) => states.get(index) ?? 0))
 }
 
 export const stateNamed = (bits: number): SeatState => SEAT_STATES[bits] ?? 'available'

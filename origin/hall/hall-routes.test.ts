@@ -2,6 +2,7 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import type { SectionUpdate } from '../../shared/api/hall.ts'
+import { unpackStates } from '../../shared/hall/hall-model.ts'
 import { listen } from '../../test/lib/event-stream.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { counted, useOrigin } from '../../test/lib/origin-process.ts'
@@ -10,7 +11,7 @@ import { useLedger } from '../../test/lib/servers.ts'
 import { SaleMemory } from '../sales/sale-memory.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Halls } from '../seats/halls.ts'
-import { packedText, SeatStates } from '../seats/seat-states.ts'
+import { SeatStates } from '../seats/seat-states.ts'
 import { addHall } from '../seats/testing.ts'
 
 const origin = useOrigin()
@@ -27,17 +28,6 @@ async function hallSale(): Promise<string> {
   await origin.admin('POST', `/sales/${sale}/reconcile`)
   return sale
 }
-
-/** The numbers of the states in an availability text. */
-const statesIn = (text: string, seats: number) => {
-  const bytes = Buffer.from(text, 'base64')
-  return Array.from({ length: seats }, (_, i) => ((bytes[i >> 2] ?? 0) >> (6 - 2 * (i & 3))) & 3)
-}
-
-test('packs four seats into a byte, the first one highest', () => {
-  expect(packedText([])).toBe('')
-  expect(Buffer.from(packedText([1, 2, 3, 0, 2]), 'base64')).toEqual(Buffer.from([0b01_10_11_00, 0b10_00_00_00]))
-})
 
 test('the edge gets the chart of the version that it asks for', async () => {
   const sale = await hallSale()
@@ -69,7 +59,7 @@ test('shows held, sold and blocked seats to everyone, and on the pages of those 
   const wanted = [0, 1, 2, 3, ...Array(8).fill(0)]
   const states = async () => {
     const { body } = await internal(`/sales/${sale}/availability`)
-    return statesIn((body.sections as Record<string, string>).stalls ?? '', 12)
+    return [...unpackStates((body.sections as Record<string, string>).stalls ?? '', 12)]
   }
   expect(await eventually(states, (now) => now.join() === wanted.join())).toEqual(wanted)
 

@@ -3,6 +3,7 @@
  * most, however many ask, and packed into two bits a seat.
  */
 import { type HallAvailability, SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
+import { packStates } from '../../shared/hall/hall-model.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { seatsOf, sectionsIn } from './chart-document.ts'
@@ -47,7 +48,7 @@ export class SeatStates {
     if (known?.version === hall.version) return known
     const sections = sectionsIn(sale.products).map(({ product_id }): [string, string] => [
       product_id,
-      packedText(seatsOf(hall, product_id).map(({ index }) => states[index] ?? 0)),
+      packStates(seatsOf(hall, product_id).map(({ index }) => states[index] ?? 0)),
     ])
     const made = { version: hall.version, sections: Object.fromEntries(sections) }
     this.#packed.set(states, made)
@@ -64,10 +65,3 @@ export class SeatStates {
 }
 
 export const stateAt = (states: StateNumbers, seat: number): SeatState => SEAT_STATES[states[seat] ?? 0] ?? 'available'
-
-/** Numbers from 0 to 3 in two bits each, the first in the highest bits of the first byte, as base64. */
-export function packedText(numbers: readonly number[]): string {
-  const bytes = new Uint8Array(Math.ceil(numbers.length / 4))
-  for (const [i, number] of numbers.entries()) bytes[i >> 2] = (bytes[i >> 2] ?? 0) | (number << (6 - 2 * (i & 3)))
-  return Buffer.from(bytes).toString('base64')
-}

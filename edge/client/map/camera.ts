@@ -2,8 +2,8 @@
 import { select } from 'd3-selection'
 import 'd3-transition'
 import { type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
+import { type Box, boxOf, type Hall, type Point, type Section } from '../../../shared/hall/hall-model.ts'
 import { seatsAreShown } from './drawing.ts'
-import { type Box, boxOf, type Hall, type Point, type Section } from './hall-model.ts'
 
 /** At the closest zoom, neighbouring seats are this far apart in pixels. */
 const CLOSEST_PX = 64

@@ -1,5 +1,5 @@
 /** The visitor's current choice, its price, and how it changes when others buy. Pure. */
-import { FREE, type Seat } from './hall-model.ts'
+import { FREE, type Seat } from '../../../shared/hall/hall-model.ts'
 
 export interface Filter {
   /** The price category to show; null shows all. */

@@ -2,7 +2,16 @@
  * Draws the hall on a canvas: sections from far away, seats close up. Seats are copied from a picture of each kind,
  * which takes a tenth of the time of drawing twenty thousand circles. Only the visitor's own seats have colour.
  */
-import { type Box, boxOf, FREE, type Hall, ROOM, type Seat, type SeatGrid, type Section, TIERS } from './hall-model.ts'
+import {
+  type Box,
+  boxOf,
+  FREE,
+  type Hall,
+  ROOM,
+  type Seat,
+  type Section,
+  TIERS,
+} from '../../../shared/hall/hall-model.ts'
 import { element } from './parts.ts'
 
 /** The transformation from hall to page: scaled by `k`, then moved. */
@@ -68,7 +77,6 @@ export function inksOf(place: HTMLElement): Inks {
 
 export interface Scene {
   readonly hall: Hall
-  readonly grid: SeatGrid
   readonly states: Uint8Array
   readonly chosen: readonly Seat[]
   /** The seat with the keyboard's focus. */
@@ -167,7 +175,7 @@ export class Painter {
   }
 
   #seats(scene: Scene, seen: Box): void {
-    const { hall, grid, states, view, chosen, active, fits, density } = scene
+    const { hall, states, view, chosen, active, fits, density } = scene
     const { k, x, y } = view
     const to = this.#to
     const apart = hall.spacing * k
@@ -186,7 +194,7 @@ export class Painter {
       const picture = this.#picture(`${tier}${seat.kind === 'accessible' ? 'w' : ''}`, size * density)
       to.drawImage(picture, seat.x * k + x - side / 2, seat.y * k + y - side / 2, side, side)
     }
-    grid.inside(seen, (seat) => {
+    hall.grid.inside(seen, (seat) => {
       if (mine.has(seat.index)) return
       if (fits(seat)) copy(seat)
       else faded.push(seat)
@@ -196,7 +204,7 @@ export class Painter {
     to.globalAlpha = 1
     for (const seat of chosen) this.#dot(seat, view, size * 1.18)
     if (apart >= NUMBERS_FROM_PX)
-      grid.inside(seen, (seat) => {
+      hall.grid.inside(seen, (seat) => {
         const isMine = mine.has(seat.index)
         if (states[seat.index] !== FREE || !(isMine || fits(seat))) return
         const ink = isMine ? this.#inks.onMine : this.#inks.onFree

@@ -2,8 +2,9 @@
  * Selects the seats that the map highlights: by price category, shown in the shade of its seats, and by wheelchair
  * places.
  */
+
+import type { Hall } from '../../../shared/hall/hall-model.ts'
 import type { Filter } from './choice.ts'
-import type { Hall } from './hall-model.ts'
 import { element, type Names } from './parts.ts'
 
 export function filtersOf(hall: Hall, names: Names, onChange: (changes: Partial<Filter>) => void): HTMLElement {

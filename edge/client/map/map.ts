@@ -2,23 +2,24 @@
  * The map of a hall. Only the page of a turn in a sale with a hall loads it. It writes the chosen seats into the
  * page's own form, so that they are reserved like any other unit. Without the map the form still works.
  */
-import { Camera } from './camera.ts'
-import { type Filter, fits, stillFree, toggled, unitsIn } from './choice.ts'
-import { inksOf, Painter, type Scene } from './drawing.ts'
-import { filtersOf } from './filters.ts'
+import type { ChartDocument } from '../../../shared/api/hall.ts'
 import {
+  ARROWS,
+  type Arrow,
   boxOf,
-  type Chart,
-  type Direction,
   FREE,
   type Hall,
+  HELD,
   hallOf,
   isInside,
   neighbourOf,
   type Seat,
-  SeatGrid,
   type Section,
-} from './hall-model.ts'
+} from '../../../shared/hall/hall-model.ts'
+import { Camera } from './camera.ts'
+import { type Filter, fits, stillFree, toggled, unitsIn } from './choice.ts'
+import { inksOf, Painter, type Scene } from './drawing.ts'
+import { filtersOf } from './filters.ts'
 import { MiniMap } from './mini-map.ts'
 import { element, Names, SeatList } from './parts.ts'
 import { fieldOf, showPicked, unitsOf } from './picked.ts'
@@ -35,12 +36,6 @@ const CHART_WITHIN_MS = 15_000
 const NEW_CHART_AFTER_MS = 2_000
 /** A higher resolution is not visible, and costs time. */
 const MAX_DENSITY = 2
-const ARROWS: Readonly<Record<string, Direction>> = {
-  ArrowLeft: 'left',
-  ArrowRight: 'right',
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-}
 /** The hall that was shown last. The response to the form shows it again. */
 let latest: { readonly key: string; readonly hall: Hall } | null = null
 let shown: HallMap | null = null
@@ -59,7 +54,7 @@ async function hallAt(sale: string, version: string): Promise<Hall> {
   if (latest?.key === key) return latest.hall
   const response = await fetch(`${sale}/chart?v=${version}`, { signal: AbortSignal.timeout(CHART_WITHIN_MS) })
   if (!response.ok) throw new Error(`chart: ${response.status}`)
-  const hall = hallOf((await response.json()) as Chart)
+  const hall = hallOf((await response.json()) as ChartDocument)
   // The address of an old version redirects to the current one.
   latest = { key: `${sale} ${hall.version}`, hall }
   return hall
@@ -69,7 +64,6 @@ class HallMap {
   readonly #place: HTMLElement
   readonly #form: HTMLFormElement | null
   readonly #hall: Hall
-  readonly #grid: SeatGrid
   readonly #names: Names
   readonly #fed: Fed
   readonly #feed: Feed
@@ -96,13 +90,12 @@ class HallMap {
     this.#place = place
     this.#form = place.closest('form')
     this.#hall = hall
-    this.#grid = new SeatGrid(hall)
     this.#mini = new MiniMap(hall)
     this.#limit = Number(place.dataset.limit)
-    this.#names = new Names(hall, place.dataset, document.documentElement.lang, place.dataset.currency ?? 'EUR')
+    this.#names = new Names(place.dataset, document.documentElement.lang, place.dataset.currency ?? 'EUR')
     const { hallTab = '', listTab = '' } = this.#names.texts
     this.#tabs = new Tabs({ labels: { hall: hallTab, list: listTab }, onPress: (view) => this.#onTab(view) })
-    this.#fed = { hall, states: new Uint8Array(hall.seats.length).fill(1), counts: new Map() }
+    this.#fed = { hall, states: new Uint8Array(hall.seats.length).fill(HELD), counts: new Map() }
     this.#list = new SeatList({
       hall,
       names: this.#names,
@@ -232,8 +225,8 @@ class HallMap {
     const { width, height } = camera.size
     const isNear = camera.showsSeats && camera.isInside
     const around = camera.lengthOf(Math.max(width, height) / 2)
-    const seat = isNear ? this.#grid.nearest(camera.middle, around) : null
-    if (seat) this.#section = this.#hall.sections[seat.section] ?? null
+    const seat = isNear ? this.#hall.grid.nearest(camera.middle, around) : null
+    if (seat) this.#section = seat.section
     const view = this.#drawn.hidden ? 'list' : isNear && this.#section ? 'section' : 'hall'
     this.#tabs.show(view, this.#section)
     this.#mini.show(camera.box)
@@ -245,7 +238,7 @@ class HallMap {
     const camera = this.#camera
     const point = camera.pointOf(event)
     const needed = event.pointerType === 'mouse' ? MOUSE_PX : FINGER_PX
-    const seat = this.#grid.nearest(point, camera.lengthOf(REACH_PX))
+    const seat = this.#hall.grid.nearest(point, camera.lengthOf(REACH_PX))
     if (seat && camera.apart >= needed) this.#press(seat)
     else if (seat && camera.showsSeats) camera.near([seat.x, seat.y])
     else this.#onSection(this.#hall.sections.find(({ outline }) => isInside(point, outline)))
@@ -265,15 +258,14 @@ class HallMap {
   #onHover(event: PointerEvent): void {
     if (event.pointerType !== 'mouse' || event.buttons > 0) return
     const camera = this.#camera
-    const seat = camera.showsSeats ? this.#grid.nearest(camera.pointOf(event), camera.lengthOf(MOUSE_PX)) : null
+    const seat = camera.showsSeats ? this.#hall.grid.nearest(camera.pointOf(event), camera.lengthOf(MOUSE_PX)) : null
     this.#canvas.classList.toggle('on-seat', seat !== null && this.#fed.states[seat.index] === FREE)
     this.#readout.textContent = seat ? this.#names.described(seat, this.#fed.states) : ''
   }
 
   #onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    const direction = ARROWS[event.key]
-    if (direction) this.#go(direction)
+    if (event.key in ARROWS) this.#go(event.key as Arrow)
     else if ((event.key === 'Enter' || event.key === ' ') && this.#active) this.#press(this.#active)
     else if (event.key === '+' || event.key === '=') this.#camera.closer()
     else if (event.key === '-') this.#camera.farther()
@@ -283,11 +275,11 @@ class HallMap {
     event.preventDefault()
   }
 
-  #go(direction: Direction): void {
+  #go(arrow: Arrow): void {
     const camera = this.#camera
     const next = this.#active
-      ? neighbourOf(this.#hall, this.#active, direction)
-      : this.#grid.nearest(camera.middle, Number.MAX_SAFE_INTEGER)
+      ? neighbourOf(this.#hall, this.#active, arrow)
+      : this.#hall.grid.nearest(camera.middle, Number.MAX_SAFE_INTEGER)
     if (!next) return
     this.#point(next)
     this.#say(this.#names.described(next, this.#fed.states))
@@ -323,16 +315,13 @@ class HallMap {
     const came = document.getElementById('chosen-seats')
     const names = [...(came?.querySelectorAll<HTMLInputElement>('input:checked') ?? [])].map(({ name }) => name)
     came?.remove()
-    this.#chosen = this.#hall.seats.filter((seat) => names.includes(fieldOf(this.#hall, seat)))
+    this.#chosen = this.#hall.seats.filter((seat) => names.includes(fieldOf(seat)))
   }
 
   #wanted(): ReadonlySet<Section> {
     const { sections } = this.#hall
     const wanted = new Set<Section>(this.#list.open())
-    for (const { section } of this.#chosen) {
-      const of = sections[section]
-      if (of) wanted.add(of)
-    }
+    for (const { section } of this.#chosen) wanted.add(section)
     if (!this.#camera.showsSeats) return wanted
     const { x0, y0, x1, y1 } = this.#camera.box
     for (const section of sections) {
@@ -345,7 +334,7 @@ class HallMap {
   #onChange(section?: Section): void {
     if (section) this.#known.add(section)
     // A seat counts as taken until its section has been read.
-    const isKnown = ({ section: of }: Seat) => this.#known.has(this.#hall.sections[of] as Section)
+    const isKnown = ({ section: of }: Seat) => this.#known.has(of)
     const { chosen, gone } = stillFree(this.#chosen.filter(isKnown), this.#fed.states)
     if (gone.length > 0) {
       this.#chosen = [...this.#chosen.filter((seat) => !isKnown(seat)), ...chosen]
@@ -412,7 +401,6 @@ class HallMap {
   #scene(): Scene {
     return {
       hall: this.#hall,
-      grid: this.#grid,
       states: this.#fed.states,
       chosen: this.#chosen,
       active: this.#active,

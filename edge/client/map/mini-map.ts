@@ -1,5 +1,5 @@
 /** A small map for visitors who have zoomed in: the sections, with a frame around the visible part. */
-import type { Box, Hall } from './hall-model.ts'
+import type { Box, Hall } from '../../../shared/hall/hall-model.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 

@@ -2,8 +2,8 @@
  * Small parts of the map's page: elements, the names of seats, and a list of seats with the same content as the map.
  */
 import { count, fill, money } from '../../../shared/format.ts'
+import { FREE, type Hall, type Seat, type Section } from '../../../shared/hall/hall-model.ts'
 import { fits } from './choice.ts'
-import { FREE, type Hall, type Seat, type Section } from './hall-model.ts'
 
 export type Texts = Readonly<Record<string, string | undefined>>
 
@@ -24,12 +24,10 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 /** Names the hall's seats and sections in the visitor's language. */
 export class Names {
   readonly texts: Texts
-  readonly #hall: Hall
   readonly #lang: string
   readonly #currency: string
 
-  constructor(hall: Hall, texts: Texts, lang: string, currency: string) {
-    this.#hall = hall
+  constructor(texts: Texts, lang: string, currency: string) {
     this.texts = texts
     this.#lang = lang
     this.#currency = currency
@@ -44,7 +42,7 @@ export class Names {
   seat = ({ row, number }: Seat) => this.fill('seat', { row, seat: number })
   /** Returns for example "Stalls B, row F, seat 7". */
   whole = (seat: Seat) => `${this.section(seat)}, ${this.seat(seat)}`
-  section = ({ section }: Seat) => this.#hall.sections[section]?.name ?? ''
+  section = ({ section }: Seat) => section.name
   /** The same as an element, which isolates names in other scripts. */
   shown = (seat: Seat) =>
     element('span', {}, element('bdi', {}, this.section(seat)), ', ', element('bdi', {}, this.seat(seat)))
@@ -58,7 +56,7 @@ export class Names {
 
   kind({ kind }: Seat): string | undefined {
     const { wheelchair, companion, restrictedView } = this.texts
-    return { accessible: wheelchair, companion, restricted_view: restrictedView }[kind]
+    return { standard: undefined, accessible: wheelchair, companion, restricted_view: restrictedView }[kind]
   }
 
   left = (free: number | undefined) =>

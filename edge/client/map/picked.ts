@@ -1,11 +1,11 @@
 /** Shows the chosen seats above the button that reserves them: their names, prices and form fields. */
+
+import type { Hall, Seat } from '../../../shared/hall/hall-model.ts'
 import { type Units, unitsIn } from './choice.ts'
-import type { Hall, Seat } from './hall-model.ts'
 import { element, type Names } from './parts.ts'
 
 /** The name of the field as the form's handler expects it (edge/pages/turn/cart-fields.ts). */
-export const fieldOf = ({ sections }: Hall, { section, seat_id }: Seat) =>
-  `seat:${sections[section]?.id ?? ''}:${seat_id}`
+export const fieldOf = ({ section, seat_id }: Seat) => `seat:${section.id}:${seat_id}`
 
 /** The standing places, products and best seats that the form requests in addition to the seats of the map. */
 export function unitsOf(form: HTMLFormElement | null, { sections }: Hall): Units[] {
@@ -34,7 +34,7 @@ export function showPicked({ hall, names, chosen, form, onTakeOut }: Picked): vo
     const out = element('button', { type: 'button', class: 'icon-button', 'aria-label': label }, '×')
     out.addEventListener('click', () => onTakeOut(seat))
     const price = String(seat.price_minor)
-    const field = element('input', { type: 'hidden', name: fieldOf(hall, seat), value: '1', 'data-seat-price': price })
+    const field = element('input', { type: 'hidden', name: fieldOf(seat), value: '1', 'data-seat-price': price })
     return element('li', {}, field, names.shown(seat), element('b', {}, names.money(seat.price_minor)), out)
   })
   const isEmpty = items.length === 0 && unitsIn(unitsOf(form, hall)) === 0

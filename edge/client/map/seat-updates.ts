@@ -3,7 +3,7 @@
  * there is one, and the states of the seats in those sections that the visitor sees, has open in the list, or has
  * chosen seats from.
  */
-import { decodeStates, type Hall, type Section } from './hall-model.ts'
+import { type Hall, type Section, unpackStates } from '../../../shared/hall/hall-model.ts'
 
 /** The server's `max-age` sets the interval, within these limits. */
 const MIN_POLL_MS = 1_000
@@ -125,7 +125,7 @@ export class Feed {
     const answer = await this.#get<{ version: number; seats: string }>(`sections/${section.id}/availability`)
     if (!answer) return
     if (answer.version !== fed.hall.version) return onNewChart(answer.version)
-    const states = decodeStates(answer.seats, section.seats.length)
+    const states = unpackStates(answer.seats, section.seats.length)
     const isFirst = !this.#readAtMs.has(section.id)
     this.#readAtMs.set(section.id, performance.now())
     const before = fed.states.subarray(section.first, section.first + states.length)

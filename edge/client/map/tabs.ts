@@ -1,5 +1,5 @@
 /** The views of a hall: the whole hall, the current or last section, and the list. */
-import type { Section } from './hall-model.ts'
+import type { Section } from '../../../shared/hall/hall-model.ts'
 import { element } from './parts.ts'
 
 export type ViewName = 'hall' | 'section' | 'list'

@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest'
+import type { ChartSeat } from '../../../../../shared/api/hall.ts'
+import { hallOf } from '../../../../../shared/hall/hall-model.ts'
 import { bestLine, goodsLine, linesOf, sumOf } from './basket.ts'
-import type { ChartSeat } from './hall-api.ts'
-import { seatMapOf } from './seats.ts'
 
 const seat = (number: number, price_minor: number, kind: ChartSeat['kind'] = 'standard'): ChartSeat => ({
-  ...{ seat_id: `A-${number}`, row: 'A', number: String(number), x: number, y: 0 },
+  ...{ seat_id: `A-${number}`, row: 'A', number: String(number), place: number, x: number, y: 0 },
   ...{ category: 'first', kind, price_minor },
 })
 const seats = [seat(1, 4_000), seat(2, 5_000), seat(3, 6_000), seat(4, 7_000), seat(5, 100, 'accessible')]
-const map = seatMapOf({
+const map = hallOf({
   version: 1,
   focal_point: { x: 0, y: 0 },
+  categories: [],
   sections: [{ section_id: 'stalls', name: 'Stalls', type: 'reserved', seats }],
 })
 /** The most expensive seat is sold. */

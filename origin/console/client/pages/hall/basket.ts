@@ -1,6 +1,7 @@
 /** The basket of the box office: order lines, and their cost before the best seats are known. Pure. */
 import type { CheckoutLine, SeatKind } from '../../../../../shared/api/public.ts'
-import { bySection, type MapSeat, type SeatMap, STATES } from './seats.ts'
+import type { Hall, Seat } from '../../../../../shared/hall/hall-model.ts'
+import { bySection, STATES } from './seats.ts'
 
 /** A product of the sale, or a standing section. */
 export interface Goods {
@@ -33,19 +34,19 @@ export interface BestWish {
 const ORDINARY: readonly SeatKind[] = ['standard', 'restricted_view']
 
 /** Throws if fewer seats of the kind are free. */
-export function bestLine(map: SeatMap, states: Uint8Array, wish: BestWish): BasketLine {
+export function bestLine(map: Hall, states: Uint8Array, wish: BestWish): BasketLine {
   const { section_id, category, quantity, together, accessible } = wish
-  const isMeant = ({ section, kind, ...seat }: MapSeat, index: number) =>
+  const isMeant = ({ section, kind, category: of, index }: Seat) =>
     STATES[states[index] ?? 0] === 'free' &&
-    (section_id === undefined || section.section_id === section_id) &&
-    (category === undefined || seat.category === category) &&
+    (section_id === undefined || section.id === section_id) &&
+    (category === undefined || of === category) &&
     // Companions of a wheelchair place may sit anywhere.
     (accessible || ORDINARY.includes(kind))
   const prices = map.seats.filter(isMeant).map(({ price_minor }) => price_minor)
   if (prices.length < quantity) throw new Error(`Only ${prices.length} such seats are free.`)
   prices.sort((a, b) => a - b)
   const sum = (of: readonly number[]) => of.reduce((total, price) => total + price, 0)
-  const where = map.chart.sections.find((section) => section.section_id === section_id)?.name
+  const where = map.sections.find(({ id }) => id === section_id)?.name
   const words = [
     `${quantity} × best ${accessible ? 'wheelchair places' : 'seats'}`,
     where,
@@ -67,12 +68,12 @@ export function bestLine(map: SeatMap, states: Uint8Array, wish: BestWish): Bask
 }
 
 /** Returns all lines of the order. The seats that were chosen one by one come first, one line for each section. */
-export function linesOf(map: SeatMap | undefined, chosen: readonly number[], others: readonly BasketLine[]) {
+export function linesOf(map: Hall | undefined, chosen: readonly number[], others: readonly BasketLine[]) {
   const seats = map ? [...bySection(map, chosen)].map(([section_id, seats]) => ({ section_id, seats })) : []
   return [...seats, ...others.map(({ line }) => line)] satisfies CheckoutLine[]
 }
 
-export function sumOf(map: SeatMap | undefined, chosen: readonly number[], others: readonly BasketLine[]) {
+export function sumOf(map: Hall | undefined, chosen: readonly number[], others: readonly BasketLine[]) {
   const seats = chosen.reduce((sum, index) => sum + (map?.seats[index]?.price_minor ?? 0), 0)
   return {
     from_minor: others.reduce((sum, { from_minor }) => sum + from_minor, seats),

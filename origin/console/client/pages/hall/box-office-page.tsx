@@ -9,17 +9,18 @@ import { useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { MAX_LINES } from '../../../../../shared/api/public.ts'
 import { money } from '../../../../../shared/format.ts'
+import type { Hall } from '../../../../../shared/hall/hall-model.ts'
 import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, count, Failure, Loading, textIn, useSubmit } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { soldBy } from '../../sold-by.ts'
 import type { Done } from '../../toast.tsx'
 import { type BasketLine, bestLine, type Goods, goodsLine, linesOf, sumOf } from './basket.ts'
-import { type Hall, type SoldOrder, sellAtBoxOffice } from './hall-api.ts'
+import { type HallState, type SoldOrder, sellAtBoxOffice } from './hall-api.ts'
 import { HallHead, NoSections } from './hall-head.tsx'
 import { HallMap } from './hall-map.tsx'
 import { SeatFields } from './seat-fields.tsx'
-import { type SeatMap, STATES } from './seats.ts'
+import { STATES } from './seats.ts'
 import { ChosenRows } from './selection.tsx'
 import { useHall } from './use-hall.ts'
 
@@ -54,9 +55,9 @@ export function BoxOfficePage({ sale }: { sale: string }) {
 
 interface CounterProps {
   readonly sale: string
-  readonly hall: Hall
+  readonly hall: HallState
   /** The map of a hall with seats; undefined without one. */
-  readonly map: SeatMap | undefined
+  readonly map: Hall | undefined
   readonly states: Uint8Array | undefined
   readonly products: readonly Goods[]
 }
@@ -194,7 +195,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
 }
 
 interface AddingProps {
-  readonly map: SeatMap | undefined
+  readonly map: Hall | undefined
   readonly states: Uint8Array
   readonly goods: readonly Goods[]
   readonly add: (line: BasketLine) => void
@@ -207,7 +208,7 @@ function Adding({ map, states, goods, add }: AddingProps) {
   const what = useSignal(hasSeats ? BEST : '0')
   const isBest = what.value === BEST
   const categories = [...new Set(map?.seats.map(({ category }) => category))].sort()
-  const sections = map?.chart.sections.filter(({ seats }) => seats.length > 0) ?? []
+  const sections = map?.sections.filter(({ seats }) => seats.length > 0) ?? []
   const submit = async (form: FormData) => {
     const quantity = Number(form.get('quantity'))
     const [section_id, category] = [textIn(form, 'section'), textIn(form, 'category')]
@@ -248,7 +249,7 @@ function Adding({ map, states, goods, add }: AddingProps) {
         </label>
         {isBest && (
           <>
-            <Any name="section" label="Section" options={sections.map((one) => [one.section_id, one.name] as const)} />
+            <Any name="section" label="Section" options={sections.map((one) => [one.id, one.name] as const)} />
             <Any name="category" label="Category" options={categories.map((one) => [one, one] as const)} />
             <label class="check">
               <input type="checkbox" name="together" defaultChecked /> Side by side

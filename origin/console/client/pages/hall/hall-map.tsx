@@ -6,26 +6,22 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { money } from '../../../../../shared/format.ts'
+import {
+  ARROWS,
+  type Arrow,
+  type Box,
+  boxOf,
+  type Hall,
+  neighbourOf,
+  type Point,
+  type Seat,
+} from '../../../../../shared/hall/hall-model.ts'
 import { count } from '../../parts.tsx'
 import { type Colours, coloursOf, drawHall, drawMarks, type View } from './seat-drawing.ts'
-import {
-  type Box,
-  countsOf,
-  DIRECTIONS,
-  type Direction,
-  kindName,
-  neighbourOf,
-  rowOf,
-  type SeatMap,
-  STATES,
-  seatAt,
-  seatName,
-  toggled,
-  within,
-} from './seats.ts'
+import { countsOf, kindName, rowOf, STATES, seatName, toggled, within } from './seats.ts'
 
 interface HallMapProps {
-  readonly map: SeatMap
+  readonly map: Hall
   readonly states: Uint8Array
   readonly currency: string
   readonly chosen: ReadonlySet<number>
@@ -39,8 +35,7 @@ const [WIDEST_PITCH, FINGER_PITCH] = [44, 24]
 const DRAG_PIXELS = 4
 
 interface Drag {
-  readonly x: number
-  readonly y: number
+  readonly from: Point
   isFrame: boolean
 }
 
@@ -59,10 +54,11 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   /** The point that a change of the zoom leaves in place. */
   const fixed = useRef<{ readonly point: Point; readonly at: Point } | null>(null)
 
+  const seat = map.seats[cursor.value]
   const { width, height } = size.value
-  const { left, top, right, bottom } = map.box
+  const { x0: left, y0: top, x1: right, y1: bottom } = map.bounds
   const fit = Math.min(width / (right - left), height / (bottom - top)) || 0
-  const most = Math.max(1, WIDEST_PITCH / (map.pitch * fit || 1))
+  const most = Math.max(1, WIDEST_PITCH / (map.spacing * fit || 1))
   const scale = fit * Math.min(zoom.value, most)
   const room = { width: Math.max(width, (right - left) * scale), height: Math.max(height, (bottom - top) * scale) }
 
@@ -72,9 +68,9 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     const { scrollLeft = 0, scrollTop = 0 } = scroller.current ?? {}
     return { width, height, scale, x: x - left * scale - scrollLeft, y: y - top * scale - scrollTop }
   }
-  const pointAt = ({ x, y }: Point): Point => {
+  const pointAt = ([x, y]: Point): Point => {
     const view = viewNow()
-    return { x: (x - view.x) / view.scale, y: (y - view.y) / view.scale }
+    return [(x - view.x) / view.scale, (y - view.y) / view.scale]
   }
 
   const redraw = () => {
@@ -116,36 +112,35 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
       const { point, at } = fixed.current
       fixed.current = null
       const view = viewNow()
-      scroller.current.scrollLeft += view.x + point.x * view.scale - at.x
-      scroller.current.scrollTop += view.y + point.y * view.scale - at.y
+      scroller.current.scrollLeft += view.x + point[0] * view.scale - at[0]
+      scroller.current.scrollTop += view.y + point[1] * view.scale - at[1]
     }
     redraw()
   })
 
-  function zoomBy(step: number, at: Point = { x: width / 2, y: height / 2 }): void {
+  function zoomBy(step: number, at: Point = [width / 2, height / 2]): void {
     fixed.current = { point: pointAt(at), at }
     zoom.value = Math.max(1, Math.min(most, Math.min(zoom.value, most) * step))
   }
 
-  function choose(index: number, isRow: boolean): void {
-    if (index === -1) return
-    cursor.value = index
-    onChoose(toggled(chosen, isRow ? rowOf(map, index) : [index]))
+  function choose(seat: Seat | undefined, isRow: boolean): void {
+    if (!seat) return
+    cursor.value = seat.index
+    onChoose(toggled(chosen, isRow ? rowOf(seat) : [seat.index]))
   }
 
   // -- Pointer ------------------------------------------------------------------------------------------------------
 
   const whereOf = (event: PointerEvent): Point => {
     const { left, top } = (event.currentTarget as HTMLElement).getBoundingClientRect()
-    return { x: event.clientX - left, y: event.clientY - top }
+    return [event.clientX - left, event.clientY - top]
   }
   const seatUnder = (at: Point) => {
-    const { x, y } = pointAt(at)
-    return seatAt(map, x, y, Math.max(map.pitch / 2, 6 / scale))
+    return map.grid.nearest(pointAt(at), Math.max(map.spacing / 2, 6 / scale)) ?? undefined
   }
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return
-    drag.current = { ...whereOf(event), isFrame: false }
+    drag.current = { from: whereOf(event), isFrame: false }
     // A finger scrolls the map, so only other pointers are captured.
     if (event.pointerType !== 'touch') (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
   }
@@ -154,14 +149,12 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     const at = whereOf(event)
     const start = drag.current
     if (!start) {
-      cursor.value = seatUnder(at)
+      cursor.value = seatUnder(at)?.index ?? -1
       return
     }
-    start.isFrame ||= Math.hypot(at.x - start.x, at.y - start.y) > DRAG_PIXELS
+    start.isFrame ||= Math.hypot(at[0] - start.from[0], at[1] - start.from[1]) > DRAG_PIXELS
     if (!start.isFrame) return
-    const [a, b] = [pointAt(start), pointAt(at)]
-    const [left, right] = [Math.min(a.x, b.x), Math.max(a.x, b.x)]
-    frame.value = { left, right, top: Math.min(a.y, b.y), bottom: Math.max(a.y, b.y) }
+    frame.value = boxOf([pointAt(start.from), pointAt(at)], 0)
   }
   const onPointerUp = (event: PointerEvent) => {
     const start = drag.current
@@ -171,8 +164,8 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     frame.value = null
     if (framed) return onChoose(new Set([...chosen, ...within(map, framed)]))
     const at = whereOf(event)
-    if (event.pointerType === 'touch' && map.pitch * scale < FINGER_PITCH && scale < fit * most)
-      return zoomBy(FINGER_PITCH / (map.pitch * scale), at)
+    if (event.pointerType === 'touch' && map.spacing * scale < FINGER_PITCH && scale < fit * most)
+      return zoomBy(FINGER_PITCH / (map.spacing * scale), at)
     choose(seatUnder(at), event.shiftKey)
   }
   const onPointerCancel = () => {
@@ -190,12 +183,14 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   const onKeyDown = (event: KeyboardEvent) => {
     const { key, shiftKey } = event
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    if (key in DIRECTIONS) {
-      const next = neighbourOf(map, cursor.value, key as Direction)
-      cursor.value = next
+    if (key in ARROWS) {
+      // The first key leads to the first seat, and at the edge of the hall the seat stays the same.
+      const next = seat ? (neighbourOf(map, seat, key as Arrow) ?? seat) : map.seats[0]
+      if (!next) return
+      cursor.value = next.index
       show(next)
-      if (shiftKey && next !== -1) onChoose(new Set([...chosen, next]))
-    } else if (key === ' ' || key === 'Enter') choose(cursor.value, shiftKey)
+      if (shiftKey) onChoose(new Set([...chosen, next.index]))
+    } else if (key === ' ' || key === 'Enter') choose(seat, shiftKey)
     else if (key === 'Escape' && chosen.size > 0) onChoose(new Set())
     else if (key === '+') zoomBy(ZOOM_STEP)
     else if (key === '-') zoomBy(1 / ZOOM_STEP)
@@ -203,17 +198,15 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
     event.preventDefault()
   }
   /** Scrolls to the seat if it is not visible. */
-  function show(index: number): void {
-    const seat = map.seats[index]
-    if (!seat || !scroller.current) return
+  function show(seat: Seat): void {
+    if (!scroller.current) return
     const view = viewNow()
     const [x, y] = [view.x + seat.x * view.scale, view.y + seat.y * view.scale]
-    const margin = 2 * map.pitch * scale
+    const margin = 2 * map.spacing * scale
     const past = (at: number, end: number) => (at < margin ? at - margin : at > end - margin ? at - end + margin : 0)
     scroller.current.scrollBy({ left: past(x, width), top: past(y, height) })
   }
 
-  const seat = map.seats[cursor.value]
   const counts = countsOf(states)
   return (
     <div class="hall-map">
@@ -281,9 +274,4 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
       </p>
     </div>
   )
-}
-
-interface Point {
-  readonly x: number
-  readonly y: number
 }

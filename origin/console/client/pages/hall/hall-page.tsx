@@ -7,12 +7,12 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { useSearch } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
+import type { Hall } from '../../../../../shared/hall/hall-model.ts'
 import { count, Failure, instant, Loading, TableHead } from '../../parts.tsx'
-import type { Block, Hall, HallSection } from './hall-api.ts'
+import type { HallState } from './hall-api.ts'
 import { HallHead, NoSections } from './hall-head.tsx'
 import { HallMap } from './hall-map.tsx'
 import { SeatFields } from './seat-fields.tsx'
-import type { SeatMap } from './seats.ts'
 import { Move, Selection } from './selection.tsx'
 import { useHall } from './use-hall.ts'
 
@@ -25,14 +25,14 @@ export function HallPage({ sale }: { sale: string }) {
       {!hall && !error && <Loading />}
       {hall?.sections.length === 0 && <NoSections sale={sale} />}
       {hall && map && states && map.seats.length > 0 && (
-        <Seats key={map.chart.version} sale={sale} hall={hall} map={map} states={states} />
+        <Seats key={map.version} sale={sale} hall={hall} map={map} states={states} />
       )}
       {hall && hall.sections.length > 0 && <Sections sections={hall.sections} />}
     </>
   )
 }
 
-function Seats({ sale, hall, map, states }: { sale: string; hall: Hall; map: SeatMap; states: Uint8Array }) {
+function Seats({ sale, hall, map, states }: { sale: string; hall: HallState; map: Hall; states: Uint8Array }) {
   const chosen = useSignal<ReadonlySet<number>>(new Set())
   const params = new URLSearchParams(useSearch())
   const [order, line] = [params.get('move'), Number(params.get('line'))]
@@ -63,9 +63,10 @@ function Seats({ sale, hall, map, states }: { sale: string; hall: Hall; map: Sea
   )
 }
 
-function Sections({ sections }: { sections: readonly HallSection[] }) {
-  const sum = (of: (section: HallSection) => number) => sections.reduce((units, section) => units + of(section), 0)
-  const rows: readonly Omit<HallSection, 'type'>[] =
+function Sections({ sections }: Pick<HallState, 'sections'>) {
+  const sum = (of: (section: HallState['sections'][number]) => number) =>
+    sections.reduce((units, section) => units + of(section), 0)
+  const rows: readonly Omit<HallState['sections'][number], 'type'>[] =
     sections.length > 1
       ? [
           ...sections,
@@ -109,19 +110,18 @@ function Sections({ sections }: { sections: readonly HallSection[] }) {
   )
 }
 
-interface BlocksProps {
-  /** The latest blocks, since the origin lists at most some hundreds. */
-  readonly blocks: readonly Block[]
+/** The origin lists at most some hundreds of blocks, the latest ones. */
+interface BlocksProps extends Pick<HallState, 'blocks'> {
   /** The number of all blocked seats. */
   readonly blocked: number
-  readonly map: SeatMap
+  readonly map: Hall
   readonly onShow: (seats: ReadonlySet<number>) => void
 }
 
 /** Lists the blocked seats by operator and reason. */
 function Blocks({ blocks, blocked, map, onShow }: BlocksProps) {
   const indexes = useMemo(
-    () => new Map(map.seats.map(({ section, seat_id }, index) => [`${section.section_id} ${seat_id}`, index])),
+    () => new Map(map.seats.map(({ section, seat_id }, index) => [`${section.id} ${seat_id}`, index])),
     [map],
   )
   const groups = [...Map.groupBy(blocks, ({ reason, operator }) => JSON.stringify([reason, operator])).values()]

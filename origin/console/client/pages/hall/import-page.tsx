@@ -6,29 +6,23 @@ import { useSignal } from '@preact/signals'
 import { useMutation } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter-preact'
+import type { ChartDocument, SectionType } from '../../../../../shared/api/hall.ts'
+import type { SectionConfig } from '../../../../../shared/api/operators/hall-admin.ts'
 import { decimal, minorOf, money } from '../../../../../shared/format.ts'
 import { Confirm, count, Failure, Loading, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
 import { idFrom } from '../sale-form/draft.ts'
-import {
-  type Chart,
-  deleteSection,
-  type HallSection,
-  type ImportPreview,
-  previewSeats,
-  putSeats,
-  putSection,
-  type SectionConfig,
-  type SectionType,
-} from './hall-api.ts'
+import { deleteSection, type HallState, type ImportPreview, previewSeats, putSeats, putSection } from './hall-api.ts'
 import { HallHead } from './hall-head.tsx'
 import { useHall } from './use-hall.ts'
+
+type Section = HallState['sections'][number]
 
 const TYPES = { reserved: 'Seats', general_admission: 'Standing places' } as const
 
 export function ImportPage({ sale }: { sale: string }) {
-  const { hall, map, error } = useHall(sale)
+  const { hall, chart, error } = useHall(sale)
   const id = new URLSearchParams(useSearch()).get('section')
   const chosen = hall?.sections.find(({ section_id, type }) => section_id === id && type === 'reserved')
   if (!may('operator')) return <p>Only operators and owners change a hall.</p>
@@ -37,7 +31,7 @@ export function ImportPage({ sale }: { sale: string }) {
       <HallHead sale={sale} end="/import" />
       <Failure error={error} />
       {!hall && !error && <Loading />}
-      {hall && <Sections sale={sale} sections={hall.sections} chart={map?.chart} />}
+      {hall && <Sections sale={sale} sections={hall.sections} chart={chart} />}
       {chosen && <Import key={chosen.section_id} sale={sale} section={chosen} />}
     </>
   )
@@ -45,8 +39,8 @@ export function ImportPage({ sale }: { sale: string }) {
 
 interface SectionsProps {
   readonly sale: string
-  readonly sections: readonly HallSection[]
-  readonly chart: Chart | undefined
+  readonly sections: readonly Section[]
+  readonly chart: ChartDocument | undefined
 }
 
 function Sections({ sale, sections, chart }: SectionsProps) {
@@ -111,7 +105,7 @@ function Sections({ sale, sections, chart }: SectionsProps) {
 }
 
 /** `section` is an existing section, whose id and kind cannot change. */
-function SectionFields({ sections, section }: { sections: readonly HallSection[]; section?: HallSection }) {
+function SectionFields({ sections, section }: { sections: readonly Section[]; section?: Section }) {
   const type = useSignal<SectionType>(section?.type ?? 'reserved')
   const currency = section?.currency ?? sections.at(-1)?.currency ?? 'EUR'
   return (
@@ -169,10 +163,10 @@ function SectionFields({ sections, section }: { sections: readonly HallSection[]
 
 async function save(
   sale: string,
-  sections: readonly HallSection[],
+  sections: readonly Section[],
   form: FormData,
-  section?: HallSection,
-  outline?: Chart['sections'][number]['outline'],
+  section?: Section,
+  outline?: ChartDocument['sections'][number]['outline'],
 ): Promise<Done> {
   const [name, currency] = [textIn(form, 'name'), textIn(form, 'currency')]
   const id = section?.section_id ?? (textIn(form, 'id') || idFrom(name))
@@ -182,7 +176,14 @@ async function save(
   if (!section && sections.some(({ section_id }) => section_id === id))
     throw new Error(`There is a section ${id} already: give this one another id.`)
   const total = type === 'general_admission' ? { total: Number(form.get('total')) } : {}
-  const config: SectionConfig = { name, type, price_minor, currency, ...total, ...(outline && { outline }) }
+  const config: SectionConfig = {
+    name,
+    type,
+    price_minor,
+    currency,
+    ...total,
+    ...(outline && { outline: outline.map(([x, y]): [number, number] => [x, y]) }),
+  }
   await putSection(sale, id, config)
   return { text: section ? `${name} is changed.` : `${name} is a section of the hall now.` }
 }
@@ -199,7 +200,7 @@ interface Preview extends ImportPreview {
   readonly csv: Blob
 }
 
-function Import({ sale, section }: { sale: string; section: HallSection }) {
+function Import({ sale, section }: { sale: string; section: Section }) {
   const [, navigate] = useLocation()
   const file = useRef<HTMLInputElement>(null)
   const text = useRef<HTMLTextAreaElement>(null)
@@ -286,7 +287,7 @@ function Obstacles({ errors, error_count, seats, seat_count }: ImportPreview) {
 }
 
 interface ChangesProps {
-  readonly section: HallSection
+  readonly section: Section
   readonly preview: Preview
   readonly onImport: (csv: Blob) => Promise<Done>
 }

@@ -2,7 +2,8 @@
  * Draws a hall on a canvas: outlines, seats by their state, and the chosen seats. A state has a shape as well as a
  * colour: a ring is free, a half disc held, a disc sold, a cross blocked.
  */
-import { type Box, type SeatMap, type SeatState, STATES } from './seats.ts'
+import { type Box, boxOf, type Hall } from '../../../../../shared/hall/hall-model.ts'
+import { type SeatState, STATES } from './seats.ts'
 
 /** The position of the hall on the canvas, in CSS pixels. */
 export interface View {
@@ -58,7 +59,7 @@ const CIRCLES_FROM = 1.5
 const FULL = 2 * Math.PI
 
 /** Draws outlines, seats and names. */
-export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours, map: SeatMap, states: Uint8Array) {
+export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours, map: Hall, states: Uint8Array) {
   const context = cleared(canvas, view)
   if (!context) return
   drawSections(context, view, colours, map)
@@ -67,7 +68,7 @@ export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours
 }
 
 /** Draws marks on a second canvas over the first, so that thousands of seats are not redrawn for each change. */
-export function drawMarks(canvas: HTMLCanvasElement, view: View, colours: Colours, map: SeatMap, marks: Marks): void {
+export function drawMarks(canvas: HTMLCanvasElement, view: View, colours: Colours, map: Hall, marks: Marks): void {
   const context = cleared(canvas, view)
   if (!context) return
   const radius = radiusOf(map, view)
@@ -100,29 +101,36 @@ function cleared(canvas: HTMLCanvasElement, view: View): Context | null {
   return context
 }
 
-const radiusOf = (map: SeatMap, view: View) => Math.max(0.6, map.pitch * view.scale * 0.38)
+const radiusOf = (map: Hall, view: View) => Math.max(0.6, map.spacing * view.scale * 0.38)
 
-function eachSeen(map: SeatMap, view: View, visit: (index: number, x: number, y: number) => void): void {
-  const margin = map.pitch * view.scale
-  for (const [index, seat] of map.seats.entries()) {
-    const [x, y] = [view.x + seat.x * view.scale, view.y + seat.y * view.scale]
-    if (x > -margin && y > -margin && x < view.width + margin && y < view.height + margin) visit(index, x, y)
-  }
+function eachSeen(map: Hall, view: View, visit: (index: number, x: number, y: number) => void): void {
+  const [left, top] = [-view.x / view.scale, -view.y / view.scale]
+  const [right, bottom] = [left + view.width / view.scale, top + view.height / view.scale]
+  map.grid.inside(
+    boxOf(
+      [
+        [left, top],
+        [right, bottom],
+      ],
+      map.spacing,
+    ),
+    ({ index, x, y }) => visit(index, view.x + x * view.scale, view.y + y * view.scale),
+  )
 }
 
 type Context = CanvasRenderingContext2D
 
-function drawSections(context: Context, view: View, colours: Colours, { chart }: SeatMap): void {
+function drawSections(context: Context, view: View, colours: Colours, { sections, focalPoint }: Hall): void {
   context.lineWidth = 1
   context.strokeStyle = colours.quiet
-  for (const { outline = [] } of chart.sections) {
+  for (const { outline } of sections) {
     context.beginPath()
     for (const [x, y] of outline) context.lineTo(view.x + x * view.scale, view.y + y * view.scale)
     context.closePath()
     context.stroke()
   }
   // The focal point, which all seats face.
-  const [x, y] = [view.x + chart.focal_point.x * view.scale, view.y + chart.focal_point.y * view.scale]
+  const [x, y] = [view.x + focalPoint.x * view.scale, view.y + focalPoint.y * view.scale]
   context.beginPath()
   context.moveTo(x - 8, y)
   context.lineTo(x + 8, y)
@@ -131,7 +139,7 @@ function drawSections(context: Context, view: View, colours: Colours, { chart }:
   context.stroke()
 }
 
-function drawSeats(context: Context, view: View, colours: Colours, map: SeatMap, states: Uint8Array): void {
+function drawSeats(context: Context, view: View, colours: Colours, map: Hall, states: Uint8Array): void {
   const radius = radiusOf(map, view)
   // All seats of a state share one path, because a path for each seat is twenty times slower.
   for (const [number, state] of STATES.entries()) {
@@ -151,10 +159,10 @@ function drawSeats(context: Context, view: View, colours: Colours, map: SeatMap,
     })
     context.fill()
   }
-  if (map.pitch * view.scale >= NUMBERS_FROM) drawNumbers(context, view, colours, map, states)
+  if (map.spacing * view.scale >= NUMBERS_FROM) drawNumbers(context, view, colours, map, states)
 }
 
-function drawNumbers(context: Context, view: View, colours: Colours, map: SeatMap, states: Uint8Array): void {
+function drawNumbers(context: Context, view: View, colours: Colours, map: Hall, states: Uint8Array): void {
   const radius = radiusOf(map, view)
   context.font = `${Math.min(14, radius)}px system-ui, sans-serif`
   context.textAlign = 'center'
@@ -168,18 +176,16 @@ function drawNumbers(context: Context, view: View, colours: Colours, map: SeatMa
 }
 
 /** Draws the names of sections whose seats are too small for numbers, and of those without seats. */
-function drawNames(context: Context, view: View, colours: Colours, { chart, pitch }: SeatMap): void {
+function drawNames(context: Context, view: View, colours: Colours, { sections, spacing }: Hall): void {
   context.font = '600 12px system-ui, sans-serif'
   context.textAlign = 'center'
   context.textBaseline = 'middle'
   context.lineWidth = 4
   context.strokeStyle = colours.card
   context.fillStyle = colours.ink
-  for (const { name, outline, seats } of chart.sections) {
-    const points = outline ?? seats.map(({ x, y }) => [x, y] as const)
-    if (points.length === 0 || (seats.length > 0 && pitch * view.scale >= NAMES_BELOW)) continue
-    const middle = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length
-    const [x, y] = [view.x + middle(0) * view.scale, view.y + middle(1) * view.scale]
+  for (const { name, outline, seats, center } of sections) {
+    if (outline.length === 0 || (seats.length > 0 && spacing * view.scale >= NAMES_BELOW)) continue
+    const [x, y] = [view.x + center[0] * view.scale, view.y + center[1] * view.scale]
     context.strokeText(name, x, y)
     context.fillText(name, x, y)
   }
@@ -190,8 +196,8 @@ function drawFrame(context: Context, view: View, colours: Colours, frame: Box | 
   context.strokeStyle = colours.accent
   context.lineWidth = 1.5
   context.setLineDash([5, 4])
-  const [x, y] = [view.x + frame.left * view.scale, view.y + frame.top * view.scale]
-  context.strokeRect(x, y, (frame.right - frame.left) * view.scale, (frame.bottom - frame.top) * view.scale)
+  const [x, y] = [view.x + frame.x0 * view.scale, view.y + frame.y0 * view.scale]
+  context.strokeRect(x, y, (frame.x1 - frame.x0) * view.scale, (frame.y1 - frame.y0) * view.scale)
   context.setLineDash([])
 }
 

@@ -1,27 +1,22 @@
 /** Chooses seats by their names, for a screen reader, a phone, or an operator with a list. */
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
+import type { Hall } from '../../../../../shared/hall/hall-model.ts'
 import { Choose, Failure } from '../../parts.tsx'
-import { numbersIn, type SeatMap } from './seats.ts'
+import { numbersIn } from './seats.ts'
 
 interface SeatFieldsProps {
-  readonly map: SeatMap
+  readonly map: Hall
   readonly onAdd: (seats: readonly number[]) => void
 }
 
 export function SeatFields({ map, onAdd }: SeatFieldsProps) {
-  const sections = useMemo(() => map.chart.sections.filter(({ seats }) => seats.length > 0), [map])
+  const sections = useMemo(() => map.sections.filter(({ seats }) => seats.length > 0), [map])
   const rows = useMemo(
-    () =>
-      new Map(
-        sections.map((section) => {
-          const seats = [...map.seats.entries()].filter(([, seat]) => seat.section === section)
-          return [section.section_id, Map.groupBy(seats, ([, { row }]) => row)]
-        }),
-      ),
+    () => new Map(sections.map(({ id, seats }) => [id, Map.groupBy(seats, ({ row }) => row)])),
     [map],
   )
-  const sectionId = useSignal(sections[0]?.section_id ?? '')
+  const sectionId = useSignal(sections[0]?.id ?? '')
   const row = useSignal('')
   const error = useSignal<unknown>(null)
   const ofSection = rows.get(sectionId.value) ?? new Map<string, never>()
@@ -33,9 +28,9 @@ export function SeatFields({ map, onAdd }: SeatFieldsProps) {
     const seats = ofSection.get(rowName) ?? []
     const text = String(new FormData(form).get('numbers') ?? '').trim()
     try {
-      const numbers = seats.map(([, { number }]) => number)
+      const numbers = seats.map(({ number }) => number)
       const meant = new Set(text === '' ? numbers : numbersIn(text, numbers))
-      onAdd(seats.flatMap(([index, { number }]) => (meant.has(number) ? [index] : [])))
+      onAdd(seats.flatMap(({ index, number }) => (meant.has(number) ? [index] : [])))
       error.value = null
       form.reset()
     } catch (wrong) {
@@ -47,7 +42,7 @@ export function SeatFields({ map, onAdd }: SeatFieldsProps) {
       <Choose
         label="Section"
         value={sectionId.value}
-        options={sections.map(({ section_id, name }) => [section_id, name] as const)}
+        options={sections.map(({ id, name }) => [id, name] as const)}
         onChoose={(value) => (sectionId.value = value)}
       />
       <Choose

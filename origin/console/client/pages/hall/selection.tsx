@@ -1,21 +1,13 @@
 /** The operator's actions for the seats chosen on the map: block them, release them, see who has one, move a seat. */
 import { useMutation, useQuery } from '@tanstack/preact-query'
 import { Link, useLocation } from 'wouter-preact'
+import type { Hall, Seat } from '../../../../../shared/hall/hall-model.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, count, Failure, Loading, moment, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
 import { moveSeat, readHolder, setBlocked } from './hall-api.ts'
-import {
-  bySection,
-  type MapSeat,
-  moveLink,
-  rowsInWords,
-  type SeatMap,
-  type SeatState,
-  STATES,
-  seatName,
-} from './seats.ts'
+import { bySection, moveLink, rowsInWords, type SeatState, STATES, seatName } from './seats.ts'
 
 const SHOWN_ROWS = 12
 /** One call changes at most this many seats. */
@@ -24,7 +16,7 @@ const units = (seats: number) => `${count(seats)} ${seats === 1 ? 'seat' : 'seat
 
 interface SelectionProps {
   readonly sale: string
-  readonly map: SeatMap
+  readonly map: Hall
   readonly states: Uint8Array
   readonly chosen: ReadonlySet<number>
   readonly onClear: () => void
@@ -99,13 +91,13 @@ export function ChosenRows({ map, chosen }: Pick<SelectionProps, 'map' | 'chosen
   )
 }
 
-async function block(sale: string, map: SeatMap, seats: readonly number[], reason: string): Promise<Done> {
+async function block(sale: string, map: Hall, seats: readonly number[], reason: string): Promise<Done> {
   await change(sale, map, seats, reason, true)
   const text = `${units(seats.length)} ${seats.length === 1 ? 'is' : 'are'} blocked: ${reason}.`
   return { text, undo: () => release(sale, map, seats, 'undone') }
 }
 
-async function release(sale: string, map: SeatMap, seats: readonly number[], reason: string): Promise<Done> {
+async function release(sale: string, map: Hall, seats: readonly number[], reason: string): Promise<Done> {
   await change(sale, map, seats, reason, false)
   return { text: `${units(seats.length)} ${seats.length === 1 ? 'is' : 'are'} for sale.` }
 }
@@ -114,15 +106,15 @@ async function release(sale: string, map: SeatMap, seats: readonly number[], rea
  * Sends one call for each section and each allowed number of seats. If a call is refused, the earlier ones have taken
  * effect, and the map shows it.
  */
-async function change(sale: string, map: SeatMap, seats: readonly number[], reason: string, isBlock: boolean) {
+async function change(sale: string, map: Hall, seats: readonly number[], reason: string, isBlock: boolean) {
   for (const [section, ids] of bySection(map, seats))
     for (let i = 0; i < ids.length; i += MAX_CHANGED)
       await setBlocked(sale, section, ids.slice(i, i + MAX_CHANGED), reason, isBlock)
 }
 
 /** Shows who has the seat, or why nobody can get it. */
-function Holder({ sale, seat }: { sale: string; seat: MapSeat }) {
-  const section = seat.section.section_id
+function Holder({ sale, seat }: { sale: string; seat: Seat }) {
+  const section = seat.section.id
   const { data, error } = useQuery({
     queryKey: ['hall', sale, section, seat.seat_id],
     queryFn: () => readHolder(sale, section, seat.seat_id),
@@ -145,14 +137,14 @@ function Holder({ sale, seat }: { sale: string; seat: MapSeat }) {
 }
 
 /** Reads the order only when the button is pressed, because the audit log names every operator who reads one. */
-function MoveButton({ sale, seat, order }: { sale: string; seat: MapSeat; order: string }) {
+function MoveButton({ sale, seat, order }: { sale: string; seat: Seat; order: string }) {
   const [, navigate] = useLocation()
   const { mutate, error, isPending } = useMutation({
     mutationFn: async () => {
       const { lines } = await read(admin.orders[':order'].$get({ param: { order } }))
       const line = lines.find(
         ({ section_id, seat_id, status }) =>
-          section_id === seat.section.section_id && seat_id === seat.seat_id && status !== 'returned',
+          section_id === seat.section.id && seat_id === seat.seat_id && status !== 'returned',
       )
       if (!line) throw new Error('The order does not have this seat any more.')
       navigate(moveLink(sale, order, line.line))
@@ -185,15 +177,13 @@ export function Move({ sale, map, states, chosen, order: id, line: number }: Mov
   })
   if (!order) return error ? <Failure error={error} /> : <Loading />
   const line = order.lines.find(({ line }) => line === number)
-  const from = map.seats.find(
-    ({ section, seat_id }) => section.section_id === line?.section_id && seat_id === line?.seat_id,
-  )
+  const from = map.seats.find(({ section, seat_id }) => section.id === line?.section_id && seat_id === line?.seat_id)
   const [only] = chosen
   const to = chosen.size === 1 ? map.seats[only ?? -1] : undefined
   const isOpen = to !== undefined && STATES[states[only ?? -1] ?? 0] === 'free'
   if (!line || !from) return <p role="alert">Line {number} of the order has no seat that can be moved.</p>
-  const move = async (seat: MapSeat, back: MapSeat): Promise<Done> => {
-    await moveSeat(id, number, seat.section.section_id, seat.seat_id)
+  const move = async (seat: Seat, back: Seat): Promise<Done> => {
+    await moveSeat(id, number, seat.section.id, seat.seat_id)
     navigate(`/console/orders/${id}`)
     return { text: `The buyer has ${seatName(seat)}.`, undo: () => move(back, seat) }
   }

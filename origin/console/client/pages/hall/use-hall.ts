@@ -4,14 +4,14 @@
  */
 import { useQuery } from '@tanstack/preact-query'
 import { useMemo } from 'preact/hooks'
+import { hallOf, unpackStates } from '../../../../../shared/hall/hall-model.ts'
 import { ApiError } from '../../api.ts'
-import { type Hall, readChart, readHall } from './hall-api.ts'
-import { seatMapOf, statesOf } from './seats.ts'
+import { type HallState, readChart, readHall } from './hall-api.ts'
 
 const REFRESH_MS = 2_000
 
 /** A sale has no hall before its first section. */
-function noHall(error: unknown): Hall {
+function noHall(error: unknown): HallState {
   if (error instanceof ApiError && error.problem.status === 404)
     return { version: 0, sections: [], seats: '', blocks: [] }
   throw error
@@ -25,12 +25,12 @@ export function useHall(sale: string) {
   })
   // A hall with any section has a chart, even if all are standing sections.
   const version = hall && hall.sections.length > 0 ? hall.version : null
-  const chart = useQuery({
+  const { data: read, error: chartError } = useQuery({
     queryKey: ['chart', sale, version],
     queryFn: async () => {
       const chart = await readChart(sale)
       if (chart.version !== version) throw new Error('The chart is being imported.')
-      return seatMapOf(chart)
+      return { chart, map: hallOf(chart) }
     },
     enabled: version !== null,
     // A version never changes and may have megabytes, so no action of an operator reads it again.
@@ -38,8 +38,8 @@ export function useHall(sale: string) {
     structuralSharing: false,
     refetchInterval: ({ state }) => (state.data ? false : REFRESH_MS),
   })
-  const map = chart.data
+  const map = read?.map
   const bits = hall?.seats
-  const states = useMemo(() => map && statesOf(bits ?? '', map.seats.length), [map, bits])
-  return { hall, map, states, error: error ?? chart.error }
+  const states = useMemo(() => map && unpackStates(bits ?? '', map.seats.length), [map, bits])
+  return { hall, chart: read?.chart, map, states, error: error ?? chartError }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { fits, stillFree, toggled, unitsIn } from './choice.ts'
-import { type Chart, decodeStates, hallOf, isInside, neighbourOf, type Seat, SeatGrid } from './hall-model.ts'
+import { type ChartDocument, type ChartSeat, SEAT_STATES } from '../api/hall.ts'
+import { type Arrow, hallOf, isInside, neighbourOf, packStates, type Seat, unpackStates } from './hall-model.ts'
 
-const seat = (row: number, place: number, changes: object = {}) => ({
+const seat = (row: number, place: number, changes: Partial<ChartSeat> = {}): ChartSeat => ({
   seat_id: `${row}-${place}`,
   row: String(row),
   number: String(2 * place + 1),
@@ -17,7 +17,7 @@ const seat = (row: number, place: number, changes: object = {}) => ({
 const rows = (many: number, places: number) =>
   Array.from({ length: many * places }, (_, i) => seat(Math.floor(i / places), i % places))
 
-const CHART: Chart = {
+const CHART: ChartDocument = {
   version: 3,
   focal_point: { x: 45, y: -30 },
   categories: [
@@ -25,11 +25,13 @@ const CHART: Chart = {
     { category: 'front', price_minor: 9_000 },
   ],
   sections: [
-    { section_id: 'stalls', name: 'Stalls', seats: rows(4, 10) },
-    { section_id: 'side', name: 'Side', seats: [seat(0, 12, { kind: 'accessible' })] },
+    { section_id: 'stalls', name: 'Stalls', type: 'reserved', seats: rows(4, 10) },
+    { section_id: 'side', name: 'Side', type: 'reserved', seats: [seat(0, 12, { kind: 'accessible' })] },
     {
       section_id: 'pit',
       name: 'Pit',
+      type: 'general_admission',
+      seats: [],
       outline: [
         [0, -20],
         [90, -20],
@@ -42,14 +44,17 @@ const CHART: Chart = {
 const hall = hallOf(CHART)
 const named = (id: string) => hall.seats.find(({ seat_id }) => seat_id === id) as Seat
 
-describe('the states of a section', () => {
+describe('the states of seats', () => {
   it('are two bits a seat, the first in the highest bits', () => {
-    // 00 01 10 11, 01 00 ..
-    expect([...decodeStates(btoa(String.fromCharCode(0b00011011, 0b01000000)), 6)]).toEqual([0, 1, 2, 3, 1, 0])
+    // The bytes are 00 01 10 11 and 01 00 00 00.
+    expect(packStates([])).toBe('')
+    expect(packStates([0, 1, 2, 3, 1])).toBe('G0A=')
+    const states = Array.from({ length: 1_001 }, (_, i) => (i * 7) % SEAT_STATES.length)
+    expect([...unpackStates(packStates(states), states.length)]).toEqual(states)
   })
 
-  it('count a seat as taken that the answer does not have', () => {
-    expect([...decodeStates(btoa(String.fromCharCode(0)), 6)]).toEqual([0, 0, 0, 0, 1, 1])
+  it('count a seat as held that the answer does not have', () => {
+    expect([...unpackStates(packStates([0, 0, 0, 0]), 6)]).toEqual([0, 0, 0, 0, 1, 1])
   })
 })
 
@@ -57,6 +62,7 @@ describe('a hall', () => {
   it('numbers seats through its sections, and knows their distance', () => {
     expect(hall.seats.map(({ index }) => index)).toEqual(hall.seats.map((_, i) => i))
     expect(hall.sections.map(({ first }) => first)).toEqual([0, 40, 41])
+    for (const section of hall.sections) for (const seat of section.seats) expect(seat.section).toBe(section)
     expect(hall.spacing).toBe(10)
     expect(hall.sections.map(({ priceFrom }) => priceFrom)).toEqual([4_000, 9_000, null])
   })
@@ -81,7 +87,8 @@ describe('a hall', () => {
     expect(isInside([-20, 18], stalls?.outline ?? [])).toBe(false)
     for (const { x, y } of stalls?.seats ?? []) expect(isInside([x, y], stalls?.outline ?? [])).toBe(true)
     expect(isInside([45, -15], pit?.outline ?? [])).toBe(true)
-    expect(hall.bounds.y0).toBe(-40)
+    // All seats, all outlines and the focal point are within the bounds, with space for a seat.
+    expect(hall.bounds).toEqual({ x0: -18, y0: -40, x1: 138, y1: 54 })
   })
 
   it('without seats and outlines is still one', () => {
@@ -90,7 +97,7 @@ describe('a hall', () => {
 })
 
 describe('a press', () => {
-  const grid = new SeatGrid(hall)
+  const { grid } = hall
 
   it('finds the nearest seat within reach, and none beyond', () => {
     expect([grid.nearest([31, 11], 6)?.seat_id, grid.nearest([34.9, 12], 6)?.seat_id]).toEqual(['1-3', '1-3'])
@@ -108,48 +115,26 @@ describe('a press', () => {
 })
 
 describe('an arrow key', () => {
-  const go = (from: string, ...way: Parameters<typeof neighbourOf>[2][]) =>
-    way.reduce<Seat | null>((at, direction) => at && neighbourOf(hall, at, direction), named(from))?.seat_id
+  const go = (from: string, arrow: Arrow) => neighbourOf(hall, named(from), arrow)?.seat_id
 
-  it('leads to the next seat of the row, to the row before and behind, and on into the next section', () => {
-    expect([go('1-4', 'left'), go('1-4', 'right'), go('1-4', 'up')]).toEqual(['1-3', '1-5', '0-4'])
-    expect([go('1-4', 'down'), go('0-9', 'right'), go('0-12', 'left')]).toEqual(['2-4', '0-12', '0-9'])
+  it.each<[from: string, arrow: Arrow, to: string | undefined, where: string]>([
+    ['1-4', 'ArrowLeft', '1-3', 'to the next seat of the row'],
+    ['1-4', 'ArrowRight', '1-5', 'to the next seat of the row'],
+    ['1-4', 'ArrowUp', '0-4', 'to the row in front'],
+    ['1-4', 'ArrowDown', '2-4', 'to the row behind'],
+    ['0-9', 'ArrowRight', '0-12', 'into the next section'],
+    ['0-12', 'ArrowLeft', '0-9', 'into the section before'],
+    ['0-0', 'ArrowLeft', undefined, 'nowhere at the end of a row'],
+    ['3-5', 'ArrowDown', undefined, 'nowhere at the end of the hall'],
+  ])('leads from %s by %s to %s: %s', (from, arrow, to) => {
+    expect(go(from, arrow)).toBe(to)
   })
 
-  it('leads nowhere at the end of the hall', () => {
-    expect(go('0-0', 'left')).toBeUndefined()
-    expect(go('3-5', 'down')).toBeUndefined()
-  })
-})
-
-describe('a choice', () => {
-  it('grows and shrinks by presses, up to what one person may have', () => {
-    const one = toggled([], named('0-1'), 2)
-    expect(one?.map(({ seat_id }) => seat_id)).toEqual(['0-1'])
-    expect(toggled(one ?? [], named('0-2'), 0)).toBeNull()
-    expect(toggled(one ?? [], named('0-1'), 0)).toEqual([])
-  })
-
-  it('loses what somebody else has now, and says what', () => {
-    const states = new Uint8Array(hall.seats.length)
-    states[named('0-2').index] = 1
-    const { chosen, gone } = stillFree([named('0-1'), named('0-2')], states)
-    expect([chosen, gone].map((seats) => seats.map(({ seat_id }) => seat_id))).toEqual([['0-1'], ['0-2']])
-  })
-
-  it('counts places and products by their number', () => {
-    const units = [
-      { quantity: 3, price_minor: 500 },
-      { quantity: 0, price_minor: 9 },
-    ]
-    expect(unitsIn(units)).toBe(3)
-  })
-
-  it('filters by price and by wheelchair places', () => {
-    const all = { category: null, accessible: false }
-    expect(fits(named('3-1'), { ...all, category: 'front' })).toBe(false)
-    expect(fits(named('0-1'), { ...all, category: 'front' })).toBe(true)
-    expect(fits(named('0-1'), { ...all, accessible: true })).toBe(false)
-    expect(fits(named('0-12'), { ...all, accessible: true })).toBe(true)
+  it('follows a curved row, whose next seat is as far aside as ahead', () => {
+    const curved = hallOf({
+      ...CHART,
+      sections: [{ ...CHART.sections[0], seats: [seat(0, 0), seat(0, 1, { y: 10 })] } as never],
+    })
+    expect(neighbourOf(curved, curved.seats[0] as Seat, 'ArrowRight')?.seat_id).toBe('0-1')
   })
 })

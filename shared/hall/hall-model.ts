@@ -1,41 +1,15 @@
 /**
- * The model of the hall for the map. It is made from the chart and the states of the seats, and says what is drawn,
- * found and reached. Pure.
+ * The model of a hall for its maps, of visitors and of operators alike. It is made from the chart, and says what is
+ * drawn, found and reached; the states of the seats are a list of numbers beside it. Pure.
  */
-
-export interface ChartSeat {
-  readonly seat_id: string
-  readonly row: string
-  readonly number: string
-  readonly place: number
-  readonly x: number
-  readonly y: number
-  readonly category: string
-  readonly kind: string
-  readonly price_minor: number
-}
-
-/** The response of `GET /sales/{sale}/chart`. */
-export interface Chart {
-  readonly version: number
-  readonly focal_point: { readonly x: number; readonly y: number }
-  readonly categories: readonly { readonly category: string; readonly price_minor: number }[]
-  readonly sections: readonly {
-    readonly section_id: string
-    readonly name: string
-    readonly type?: string
-    readonly outline?: readonly Point[] | null
-    readonly seats?: readonly ChartSeat[]
-  }[]
-}
+import type { ChartDocument, ChartSeat } from '../api/hall.ts'
 
 export type Point = readonly [x: number, y: number]
 
 export interface Seat extends ChartSeat {
   /** The index among all seats of the hall. */
   readonly index: number
-  /** The index among the hall's sections. */
-  readonly section: number
+  readonly section: Section
 }
 
 export interface Section {
@@ -61,8 +35,10 @@ export interface Hall {
   readonly focalPoint: { readonly x: number; readonly y: number }
   readonly sections: readonly Section[]
   readonly seats: readonly Seat[]
+  readonly grid: SeatGrid
   /** The distance between neighbouring seats in the chart's units, which determines the size of seats. */
   readonly spacing: number
+  /** The rectangle around all seats, outlines and the focal point. */
   readonly bounds: Box
   /** The tier of each category, from 1 for the highest prices to 4 for the lowest. */
   readonly tiers: ReadonlyMap<string, number>
@@ -72,61 +48,73 @@ export const TIERS = 4
 
 // -- States of seats ------------------------------------------------------------------------------------------------
 
-export const FREE = 0
+/** The numbers of these states. */
+export const [FREE, HELD] = [0, 1]
 
 /**
- * Each seat has two bits, the first one in the highest bits of the first byte: 0 available, 1 held, 2 sold, 3
- * blocked.
+ * Packs the states of seats (their numbers in SEAT_STATES) into two bits each, the first seat in the highest bits of
+ * the first byte, as base64.
  */
-export function decodeStates(base64: string, seats: number): Uint8Array {
-  const bytes = atob(base64)
-  const states = new Uint8Array(seats)
-  // A seat that is missing in the response counts as taken, so that no visitor is led to a seat that may not be free.
-  for (let i = 0; i < seats; i++) {
-    const byte = bytes.charCodeAt(i >> 2)
-    states[i] = Number.isNaN(byte) ? 1 : (byte >> (6 - 2 * (i & 3))) & 3
-  }
-  return states
+export function packStates(states: readonly number[]): string {
+  const bytes = new Uint8Array(Math.ceil(states.length / 4))
+  for (const [i, state] of states.entries()) bytes[i >> 2] = (bytes[i >> 2] ?? 0) | (state << shiftOf(i))
+  let letters = ''
+  for (const byte of bytes) letters += String.fromCharCode(byte)
+  return btoa(letters)
 }
+
+/** Unpacks the states of this many seats. A missing state counts as held, so that nobody is led to a taken seat. */
+export function unpackStates(base64: string, seats: number): Uint8Array {
+  const bytes = atob(base64)
+  return Uint8Array.from({ length: seats }, (_, i) => {
+    const byte = bytes.charCodeAt(i >> 2)
+    return Number.isNaN(byte) ? HELD : (byte >> shiftOf(i)) & 3
+  })
+}
+
+const shiftOf = (i: number) => 6 - 2 * (i & 3)
 
 // -- The hall -------------------------------------------------------------------------------------------------------
 
-export function hallOf(chart: Chart): Hall {
+export function hallOf(chart: Pick<ChartDocument, 'version' | 'focal_point' | 'categories' | 'sections'>): Hall {
+  const { version, focal_point: focalPoint, categories } = chart
+  const spacing = spacingOf(chart.sections.map(({ seats }) => seats))
   const seats: Seat[] = []
-  const sections = chart.sections.map(({ section_id, name, outline, seats: own = [] }, section): Section => {
-    const first = seats.length
-    for (const seat of own) seats.push({ ...seat, index: seats.length, section })
-    const mine = seats.slice(first)
-    return { id: section_id, name, seats: mine, first, outline: outline ?? [], ...measuresOf(mine, outline ?? []) }
+  const sections = chart.sections.map(({ section_id: id, name, outline = [], seats: placed }): Section => {
+    const own: Seat[] = []
+    const points = placed.map(({ x, y }): Point => [x, y])
+    const { x0, y0, x1, y1 } = boxOf(points.length > 0 ? points : outline, 0)
+    const section: Section = {
+      id,
+      name,
+      seats: own,
+      first: seats.length,
+      outline: outline.length > 2 ? outline : hullOf(points, ROOM * spacing),
+      center: [(x0 + x1) / 2, (y0 + y1) / 2],
+      priceFrom: placed.reduce<number | null>((least, { price_minor: of }) => Math.min(least ?? of, of), null),
+    }
+    for (const seat of placed) {
+      const made = { ...seat, index: seats.length, section }
+      own.push(made)
+      seats.push(made)
+    }
+    return section
   })
-  const spacing = spacingOf(seats)
-  const outlined = sections.map((section) => ({
-    ...section,
-    outline: section.outline.length > 2 ? section.outline : hullOf(section.seats, spacing),
-  }))
+  const drawn = [...sections.flatMap(({ outline }) => outline), ...seats.map(({ x, y }): Point => [x, y])]
   return {
-    version: chart.version,
-    focalPoint: chart.focal_point,
-    sections: outlined,
+    version,
+    focalPoint,
+    sections,
     seats,
+    grid: new SeatGrid(seats, spacing),
     spacing,
-    bounds: boxOf([...outlined.flatMap(({ outline }) => outline), [chart.focal_point.x, chart.focal_point.y]], spacing),
-    tiers: tiersOf(chart.categories),
-  }
-}
-
-function measuresOf(seats: readonly Seat[], outline: readonly Point[]) {
-  const points = seats.length > 0 ? seats.map(({ x, y }): Point => [x, y]) : outline
-  const { x0, y0, x1, y1 } = boxOf(points, 0)
-  const prices = seats.map(({ price_minor }) => price_minor)
-  return {
-    center: [(x0 + x1) / 2, (y0 + y1) / 2] as const,
-    priceFrom: prices.length > 0 ? prices.reduce((a, b) => Math.min(a, b)) : null,
+    bounds: boxOf([...drawn, [focalPoint.x, focalPoint.y]], spacing),
+    tiers: tiersOf(categories),
   }
 }
 
 /** Sorts the categories by price, the highest first. Equal prices share a tier. */
-function tiersOf(categories: Chart['categories']): ReadonlyMap<string, number> {
+function tiersOf(categories: ChartDocument['categories']): ReadonlyMap<string, number> {
   const prices = [...new Set(categories.map(({ price_minor }) => price_minor))].sort((a, b) => b - a)
   const tier = (price: number) => 1 + Math.floor((prices.indexOf(price) * TIERS) / Math.max(TIERS, prices.length))
   return new Map(categories.map(({ category, price_minor }) => [category, tier(price_minor)]))
@@ -145,13 +133,14 @@ export function boxOf(points: readonly Point[], margin: number): Box {
 }
 
 /** The median distance between two neighbours in a row; 1 if no row has neighbours. */
-function spacingOf(seats: readonly Seat[]): number {
-  const distances: number[] = []
-  for (const [i, seat] of seats.entries()) {
-    const next = seats[i + 1]
-    if (next && next.section === seat.section && next.row === seat.row && Math.abs(next.place - seat.place) === 1)
-      distances.push(Math.hypot(next.x - seat.x, next.y - seat.y))
-  }
+function spacingOf(sections: readonly (readonly ChartSeat[])[]): number {
+  const distances = sections.flatMap((seats) =>
+    seats.flatMap((seat, i) => {
+      const next = seats[i + 1]
+      const areNeighbours = next && next.row === seat.row && Math.abs(next.place - seat.place) === 1
+      return areNeighbours ? [Math.hypot(next.x - seat.x, next.y - seat.y)] : []
+    }),
+  )
   distances.sort((a, b) => a - b)
   return distances[distances.length >> 1] || 1
 }
@@ -163,15 +152,15 @@ export const ROOM = 0.8
  * The convex hull with space for a seat around it (Andrew's monotone chain). It is the outline of a section whose
  * chart has none.
  */
-function hullOf(seats: readonly Seat[], room: number): Point[] {
-  const around = (by: number) =>
-    seats.flatMap(({ x, y }): Point[] => [
-      [x - by, y - by],
-      [x - by, y + by],
-      [x + by, y - by],
-      [x + by, y + by],
+function hullOf(seats: readonly Point[], room: number): Point[] {
+  const points = seats
+    .flatMap(([x, y]): Point[] => [
+      [x - room, y - room],
+      [x - room, y + room],
+      [x + room, y - room],
+      [x + room, y + room],
     ])
-  const points = around(room * ROOM).sort(([ax, ay], [bx, by]) => ax - bx || ay - by)
+    .sort(([ax, ay], [bx, by]) => ax - bx || ay - by)
   const half = (ordered: readonly Point[]) => {
     const chain: Point[] = []
     for (const point of ordered) {
@@ -199,11 +188,11 @@ export function isInside([x, y]: Point, outline: readonly Point[]): boolean {
 // -- Finding seats --------------------------------------------------------------------------------------------------
 
 /** A grid of the seats, so that a press or a frame checks only a few of twenty thousand. */
-export class SeatGrid {
+class SeatGrid {
   readonly #cell: number
   readonly #cells = new Map<string, Seat[]>()
 
-  constructor({ seats, spacing }: Pick<Hall, 'seats' | 'spacing'>) {
+  constructor(seats: readonly Seat[], spacing: number) {
     this.#cell = 4 * spacing
     for (const seat of seats) {
       const key = this.#key(this.#at(seat.x), this.#at(seat.y))
@@ -241,18 +230,15 @@ export class SeatGrid {
   }
 }
 
-export type Direction = 'left' | 'right' | 'up' | 'down'
-const STEPS: Readonly<Record<Direction, Point>> = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] }
+/** The direction of each arrow key. */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as const
+export type Arrow = keyof typeof ARROWS
 /** Sideways distance counts this many times, because a row may be curved and continue in the next section. */
 const SIDEWAYS = 2.5
 
 /** Returns the seat to which an arrow key leads; null at the end of the hall. */
-export function neighbourOf(
-  { seats, spacing }: Pick<Hall, 'seats' | 'spacing'>,
-  of: Seat,
-  direction: Direction,
-): Seat | null {
-  const [dx, dy] = STEPS[direction]
+export function neighbourOf({ seats, spacing }: Pick<Hall, 'seats' | 'spacing'>, of: Seat, arrow: Arrow): Seat | null {
+  const [dx, dy] = ARROWS[arrow]
   let found: Seat | null = null
   let least = Infinity
   for (const seat of seats) {
@@ -266,3 +252,6 @@ export function neighbourOf(
   }
   return found
 }
+
+declare const atob: (base64: string) => string
+declare const btoa: (letters: string) => string
