@@ -136,12 +136,8 @@ export async function importKeys(
 export function importSecrets(
   { keys }: Pick<SecretJwkSet, 'keys'>,
   secretKey: (header: string, secret: Uint8Array) => SyncKey = nobleKey,
-  last?: Uint8Array,
 ): TokenKeys<SyncKey> {
-  return tokenKeys([
-    ...keys.map((key) => secretKey(headerOf('HS256', key.kid), base64url.decode(key.k))),
-    ...(last ? [secretKey(base64url.encode('{"typ":"JWT","alg":"HS256"}'), last)] : []),
-  ])
+  return tokenKeys(keys.map((key) => secretKey(headerOf('HS256', key.kid), base64url.decode(key.k))))
 }
 
 /** The base64url header of a key's tokens. */

@@ -27,7 +27,7 @@ import {
   type TokenKeys,
   webCryptoKey,
 } from './keys.ts'
-import { ADMISSION, EDGE_ISSUER, ORDER, QUEUE, readToken, signToken, TokenReader } from './tokens.ts'
+import { ADMISSION, EDGE_ISSUER, QUEUE, readToken, signToken, TokenReader } from './tokens.ts'
 
 const NOW = Date.parse('2026-11-27T12:00:00Z')
 const iat = NOW / 1000
@@ -157,16 +157,6 @@ describe('a token', () => {
       expect(readToken(QUEUE, a, sign(changed), NOW), JSON.stringify(changed)).toEqual(refused)
     const whole = { ...place, sub: 'Zoë 💳' }
     expect(readToken(QUEUE, a, signToken(QUEUE, a, whole), NOW)).toEqual({ ok: true, claims: whole })
-  })
-
-  it('of one secret without a kid is read beside a key set, which signs instead', () => {
-    const claims = { sub: 'order', sale: 'demo', iat, exp: iat + 60 }
-    const one = (secret: number) => importSecrets({ keys: [] }, undefined, bytesOf(secret))
-    const token = signToken(ORDER, one(1), claims)
-    const both = importSecrets(secretSet('a'), undefined, bytesOf(1))
-    for (const keys of [one(1), both]) expect(readToken(ORDER, keys, token, NOW)).toEqual({ ok: true, claims })
-    for (const keys of [one(2), a]) expect(readToken(ORDER, keys, token, NOW)).toEqual(refused)
-    expect(readToken(ORDER, a, signToken(ORDER, both, claims), NOW)).toEqual({ ok: true, claims })
   })
 })
 

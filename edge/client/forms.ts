@@ -53,8 +53,7 @@ async function send(form: HTMLFormElement, release: () => void): Promise<void> {
   // The cast is valid, because the form has only text fields.
   const body = new URLSearchParams(new FormData(form) as unknown as URLSearchParams)
   const headers = { accept: 'text/html' }
-  // A join may redirect to another site. An edge of the version before redirects from an order's form to the order's
-  // page.
+  // A join may redirect to another site.
   const redirect = isJoin(form) ? 'manual' : 'follow'
   countsAsRefresh()
   try {

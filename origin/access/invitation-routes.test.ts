@@ -110,20 +110,13 @@ describe('an invitation', () => {
     expect(await redeem(await origin.sale(), 'for-one', 'visitor-1')).toBe('unknown')
   })
 
-  test('is stored as an HMAC, which nobody finds by guessing; as 0.2.0 stored it, it stays good', async () => {
+  test('is stored as an HMAC, which nobody finds by guessing', async () => {
     const sale = await origin.sale()
-    const sql = origin.sql()
-    const stored = () => sql`select code_hash as hash, uses from invitations where sale_id = ${sale}`
-    const plain = hash('sha256', `${sale} SUMMER-24`, 'base64url')
     await put(sale, 'summer-24\n')
-    const [row] = await stored()
+    const [row] = await origin.sql()`select code_hash as hash from invitations where sale_id = ${sale}`
     expect(row?.hash).toMatch(/^[\w-]{43}$/)
-    expect(row?.hash).not.toBe(plain)
-    await sql`update invitations set code_hash = ${plain} where sale_id = ${sale}`
+    expect(row?.hash).not.toBe(hash('sha256', `${sale} SUMMER-24`, 'base64url'))
     expect(await redeem(sale, 'Summer-24', 'ada')).toBe('redeemed')
-    await put(sale, 'summer-24,2\n')
-    expect(await stored()).toEqual([{ hash: plain, uses: 2 }])
-    expect(await redeem(sale, 'summer-24', 'eve')).toBe('redeemed')
   })
 
   test('stays good while its key is among those that rotate; a forged one costs the ledger nothing', async () => {
@@ -188,7 +181,7 @@ describe('an invitation', () => {
     const at = await voided('2099-01-01T00:00:00Z')
     expect(await voided('2026-01-01T00:00:00Z')).toBe(at)
     const answer = await redeemed(sale, unused, 'ben')
-    expect(answer).toEqual({ result: 'unknown', void: true })
+    expect(answer).toEqual({ result: 'void' })
     expect(await redeem(sale, 'code-1', 'eve')).toBe('redeemed')
     const [later = ''] = await links(sale, {})
     expect(await redeem(sale, later, 'eve')).toBe('redeemed')

@@ -2,15 +2,15 @@
  * The operators' calls for invitations: import any number of codes as a stream, count them, and make signed links. It
  * also has the edge's call to redeem one.
  */
-import { pipeline, Readable } from 'node:stream'
-import { CsvError, parse as parseCsv } from 'csv-parse'
+import { Readable } from 'node:stream'
 import { type Context, Hono } from 'hono'
 import { InvitationLinks, InvitationRow, RedeemRequest } from '../../shared/api/access.ts'
 import { tryParse } from '../../shared/parse.ts'
-import { problem, problemIn } from '../../shared/problem.ts'
+import { invalidField, problem, problemIn } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, readBody, refuse, sendProblem } from '../lib/request.ts'
+import { csvRows, decoded } from '../lib/csv-upload.ts'
+import { chunksOf, jsonBody, readBody, refuse, sendProblem } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { OperatedSales, Sales } from '../sales/sales.ts'
 import { countInvitations, type Invitation, importInvitations, voidLinks } from './access-queries.ts'
@@ -35,9 +35,7 @@ export const redeemRoutes = ({ sales, invitations }: RedeemDeps): Hono =>
   new Hono().post('/sales/:sale/redeem', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     const { visitor, invitation } = await readBody(c, RedeemRequest)
-    const result = await invitations.redeem(sale, visitor, invitation, sales.nowMs())
-    // The edge of version 0.2.0 does not know the result `void`.
-    return c.json(result === 'void' ? { result: 'unknown', void: true } : { result })
+    return c.json({ result: await invitations.redeem(sale, visitor, invitation, sales.nowMs()) })
   })
 
 export function invitationRoutes({ sql, invitations, sales }: InvitationDeps) {
@@ -103,52 +101,44 @@ function* signedLines(count: number, sign: () => string) {
 /** Reads a body of any length row by row. Throws `invalid-fields`, naming the line, if a row is wrong. */
 async function* rowsOf(c: Context): AsyncGenerator<Invitation> {
   const type = c.req.header('content-type') ?? ''
-  const body = c.req.raw.body
-  if (!body) return
-  const isCsv = /^text\/csv\b/i.test(type)
-  if (!isCsv && !/^application\/(x-)?ndjson\b/i.test(type))
-    refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/x-ndjson.' }))
-  // The stream is created only when it is read, because a stream that fails without a reader ends the process.
-  const stream = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
-  let line = 0
-  const read = (value: unknown): Invitation => {
-    const row = tryParse(InvitationRow, value)
-    if (row) return row
-    const detail = `Line ${line}: a code of 4 to 100 characters without spaces, and uses from 1 to 1000000, are required.`
-    return refuse(problem('invalid-fields', { detail, errors: [{ field: `line ${line}`, detail }] }))
-  }
-  for await (const row of isCsv ? csvRows(stream) : ndjsonRows(stream)) {
-    line++
-    if (!(isCsv && line === 1 && isHeader(row))) yield read(row)
-  }
+  const chunks = chunksOf(c)
+  if (/^text\/csv\b/i.test(type)) {
+    for await (const { line, fields } of csvRows(chunks, CSV, ({ field, detail }) =>
+      refuse(invalidField(field, detail)),
+    ))
+      yield invitationIn({ code: fields.code, uses: Number(fields.uses ?? 1) }, line)
+  } else if (/^application\/(x-)?ndjson\b/i.test(type)) {
+    for await (const { line, value } of ndjsonRows(chunks)) yield invitationIn(value, line)
+  } else refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/x-ndjson.' }))
 }
 
-const isHeader = (row: unknown) => (row as { code?: unknown }).code === 'code'
+const CSV = { columns: ['code', 'uses'], required: ['code'], headerIsOptional: true, maxRow: MAX_LINE } as const
 
-async function* csvRows(stream: Readable) {
-  const options = { bom: true, trim: true, relaxColumnCount: true, skipEmptyLines: true, maxRecordSize: MAX_LINE }
-  // The loop below handles failures.
-  const parser = pipeline(stream, parseCsv(options), () => {})
-  try {
-    for await (const [code, uses = '1'] of parser as AsyncIterable<string[]>)
-      yield { code, uses: uses === '' ? 1 : Number(uses) }
-  } catch (error) {
-    if (error instanceof CsvError) refuse(problem('invalid-request', { detail: error.message }))
-    throw error
-  }
+function invitationIn(value: unknown, line: number): Invitation {
+  const row = tryParse(InvitationRow, value)
+  if (row) return row
+  return refuse(
+    invalidField(
+      `line ${line}`,
+      'a code of 4 to 100 characters without spaces, and uses from 1 to 1000000, are required',
+    ),
+  )
 }
 
-async function* ndjsonRows(stream: Readable) {
-  const decoder = new TextDecoder()
+async function* ndjsonRows(chunks: AsyncIterable<Uint8Array>) {
   let unfinished = ''
-  for await (const chunk of stream) {
-    const lines = (unfinished + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+  let number = 0
+  for await (const text of decoded(chunks)) {
+    const lines = (unfinished + text).split('\n')
     unfinished = lines.pop() ?? ''
     if (unfinished.length > MAX_LINE)
       refuse(problem('invalid-request', { detail: `A line is longer than ${MAX_LINE} characters.` }))
-    for (const line of lines) if (line.trim() !== '') yield jsonOf(line)
+    for (const line of lines) {
+      number++
+      if (line.trim() !== '') yield { line: number, value: jsonOf(line) }
+    }
   }
-  if (unfinished.trim() !== '') yield jsonOf(unfinished)
+  if (unfinished.trim() !== '') yield { line: number + 1, value: jsonOf(unfinished) }
 }
 
 function jsonOf(line: string): unknown {

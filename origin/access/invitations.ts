@@ -17,8 +17,8 @@ import { type RedeemVerdict, type Redemption, redeem } from './access-queries.ts
 const BATCH = 500
 const QUEUE = 5_000
 
-/** Version 0.2.0 stored codes in this form. Links are still stored so, because their ids are random. */
-const plainHash = (saleId: string, code: string) => hash('sha256', `${saleId} ${code.toUpperCase()}`, 'base64url')
+/** A link's id is random, so that a plain hash hides it well enough. */
+const linkHash = (saleId: string, id: string) => hash('sha256', `${saleId} ${id}`, 'base64url')
 
 export class Invitations {
   readonly #keys: TokenKeys<SyncKey>
@@ -44,7 +44,7 @@ export class Invitations {
     const { first, byHeader } = this.#keys
     const text = `${saleId} ${code.toUpperCase()}`
     const earlier = new Set([...byHeader.values()].filter((key) => key !== first))
-    return [first.sign(text), ...[...earlier].map((key) => key.sign(text)), plainHash(saleId, code)]
+    return [first.sign(text), ...[...earlier].map((key) => key.sign(text))]
   }
 
   /**
@@ -62,7 +62,7 @@ export class Invitations {
       const { sub, sale, uses, iat = 0 } = link.claims
       if (sale !== saleId) return 'unknown'
       if (links_void_before && iat * 1000 < links_void_before.getTime()) return 'void'
-      return this.#redeemer.add(saleId, { hashes: [plainHash(saleId, `link ${sub}`)], visitor, uses })
+      return this.#redeemer.add(saleId, { hashes: [linkHash(saleId, sub)], visitor, uses })
     }
     if (link.reason === 'expired') return 'void'
     // A forged link does not have the form of a code, so it needs no query.

@@ -33,8 +33,6 @@ const vapid = {
   VAPID_PRIVATE_KEY: 'pS6YsPUq9pVUdiLdgOdhO0kwpqwb1HAqQ9rrPeNHQ04',
   VAPID_SUBJECT: 'mailto:shop@example.com',
 }
-/** What 0.2.0 has, whose order tokens are read until it is gone. */
-const formerKey = { ORDER_KEYS: undefined, ORDER_TOKEN_SECRET: 'a'.repeat(32) }
 const developmentKeys = production.ADMISSION_KEYS.replace('k1', 'development')
 const ofAHeader = 'may hold letters, digits and -._~+/= only'
 const token = 'a-token-read-from-a-file-0123456789'
@@ -55,7 +53,6 @@ it.each<[Record<string, string | undefined>, RegExp | string]>([
   [{ ORDER_KEYS: undefined }, /^ORDER_KEYS: not set$/],
   [{ ORDER_KEYS: '{"keys":[]}' }, /^ORDER_KEYS: must be a JWK Set/],
   [{ ORDER_KEYS: developmentKeys }, /^ORDER_KEYS: must be keys of your own in production$/],
-  [{ ...formerKey, ORDER_TOKEN_SECRET: 'hunter2' }, /^ORDER_TOKEN_SECRET: 32 characters or more are required$/],
   // A charge must end within the time of its job.
   [{ ...sandbox, SANDBOX_TIMEOUT_MS: '6001' }, 'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less'],
   [{ PAYMENTS_PER_SECOND: '0' }, /^PAYMENTS_PER_SECOND: 1 or more/],
@@ -134,7 +131,10 @@ describe('in production', () => {
     })
     // A client that knows the sandbox's secret can confirm orders of test sales, so the public default must not be
     // used.
-    const [one, other] = [{}, formerKey].map((keys) => readConfig({ ...given, ...keys }).sandbox.WEBHOOK_SECRET)
+    const otherKeys = given.ORDER_KEYS.replace('BBB', 'CCC')
+    const [one, other] = [given.ORDER_KEYS, otherKeys].map(
+      (ORDER_KEYS) => readConfig({ ...given, ORDER_KEYS }).sandbox.WEBHOOK_SECRET,
+    )
     expect(one).toMatch(/^[0-9a-f]{64}$/)
     expect(other).not.toBe(one)
   })
@@ -167,16 +167,20 @@ it('reports all invalid settings at once', () => {
     EDGE_TOKEN: 'hunter2',
   }
   const names = [
-    ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'WEBHOOK_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
-    ...['ORDER_KEYS', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'PUBLIC_URL'],
+    ...[
+      'PORT',
+      'DATABASE_URL',
+      'REDIS_URL',
+      'ADMISSION_KEYS',
+      'ORDER_KEYS',
+      'WEBHOOK_KEYS',
+      'ADMIN_TOKEN',
+      'EDGE_TOKEN',
+    ],
+    ...['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'PUBLIC_URL'],
   ]
   expect(() => readConfig(wrong)).toThrow(new RegExp(`^${names.map((name) => `${name}: .*`).join('\n')}$`))
   expect(() => readConfig(wrong)).not.toThrow('hunter2')
-})
-
-it('takes the order key of 0.2.0 instead of a set, or beside one', () => {
-  expect(readConfig({ ...given, ...formerKey }).ORDER_TOKEN_SECRET).toEqual(Buffer.from('a'.repeat(32)))
-  expect(readConfig({ ...formerKey, ...given }).ORDER_KEYS?.keys).toHaveLength(1)
 })
 
 it('takes what is at the limit, and the keys for development there', () => {

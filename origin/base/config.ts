@@ -94,17 +94,9 @@ const Settings = v.object({
     'false',
     '`true`: buyers may call the origin without the edge, past its check of their session; for development',
   ),
-  ORDER_KEYS: optional(
+  ORDER_KEYS: required(
     SecretKeySetting,
     'JWK set, symmetric: signs order tokens and invitations, and hashes their codes; keys stay as long as these',
-  ),
-  ORDER_TOKEN_SECRET: optional(
-    v.pipe(
-      v.string(),
-      v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`),
-      v.transform((text) => Buffer.from(text)),
-    ),
-    'The key of 0.2.0: signs where `ORDER_KEYS` is not set, otherwise only verifies',
   ),
   PROOF_OF_WORK: setting(
     v.pipe(
@@ -354,7 +346,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     if (given.WEBHOOK_SECRET !== undefined) checkSecret('WEBHOOK_SECRET')
     // With Stripe, test sales need no settings, but the public default of the secret is not safe. A secret is derived
     // instead.
-    const key = settings?.ORDER_KEYS?.keys[0]?.k ?? settings?.ORDER_TOKEN_SECRET ?? ''
+    const key = settings?.ORDER_KEYS.keys[0]?.k ?? ''
     const own = createHmac('sha256', key).update('webhooks of the sandbox').digest('hex')
     return { ...sandbox, WEBHOOK_SECRET: given.WEBHOOK_SECRET ?? own }
   }
@@ -405,7 +397,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   for (const name of ['ADMISSION_KEYS', 'ORDER_KEYS', 'WEBHOOK_KEYS'] as const)
     if (production && settings?.[name] && isDevelopmentSet(settings[name]))
       errors.push(`${name}: must be keys of your own in production`)
-  if (given.ORDER_KEYS === undefined && given.ORDER_TOKEN_SECRET === undefined) errors.push('ORDER_KEYS: not set')
   if (production && settings?.ALLOW_DIRECT)
     warnings.push("ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session")
   if (settings?.SMTP_URL !== undefined && settings.MAIL_FROM === undefined)

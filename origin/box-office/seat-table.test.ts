@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { COLUMNS, headerErrors, SeatTable } from './seat-table.ts'
+import { SeatTable } from './seat-table.ts'
 
 const seat = (changes: Readonly<Record<string, unknown>> = {}) => ({
   ...{ seat_id: 'A-1', row: 'A', number: '1', place: '1', x: '0.5', y: '-2' },
@@ -55,15 +55,4 @@ test('names a hundred errors, and counts the others', () => {
   const table = new SeatTable()
   for (let i = 0; i < 150; i++) table.add(`line ${i}`, seat({ seat_id: `A-${i}`, kind: 'sofa' }))
   expect([table.errors.length, table.errorCount]).toEqual([100, 150])
-})
-
-test('a header has each column once, and no other', () => {
-  expect(headerErrors(COLUMNS, 'line 1')).toEqual([])
-  expect(headerErrors(COLUMNS.toReversed(), 'line 1')).toEqual([])
-  const wrong = [...COLUMNS.filter((column) => column !== 'kind'), 'row', 'colour\n']
-  expect(headerErrors(wrong, 'line 1')).toEqual([
-    { field: 'line 1: kind', detail: 'the column is missing' },
-    { field: 'line 1: row', detail: 'the column is there twice' },
-    { field: 'line 1: colour?', detail: 'there is no such column' },
-  ])
 })

@@ -30,22 +30,6 @@ const MAX_NUMBER = 1_000_000
 const SEAT_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i
 
-/** Which columns a header lacks, has twice, or should not have. */
-export function headerErrors(header: readonly string[], line: string): FieldError[] {
-  const errors: FieldError[] = []
-  for (const column of COLUMNS)
-    if (!header.includes(column)) errors.push({ field: `${line}: ${column}`, detail: 'the column is missing' })
-  for (const [i, column] of header.entries()) {
-    const detail = header.indexOf(column) < i ? 'the column is there twice' : 'there is no such column'
-    if (header.indexOf(column) < i || !COLUMNS.some((known) => known === column))
-      errors.push({ field: `${line}: ${printable(column)}`, detail })
-  }
-  return errors.slice(0, MAX_ERRORS)
-}
-
-/** Returns a value from the table in the form in which an answer quotes it. */
-const printable = (text: string) => text.toWellFormed().replace(/\p{C}/gu, '?').slice(0, MAX_TEXT)
-
 export class SeatTable {
   readonly seats: SeatEntry[] = []
   readonly errors: FieldError[] = []

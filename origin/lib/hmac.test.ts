@@ -33,12 +33,13 @@ test('does not take letters for others whose code ends alike', () => {
 
 test('signs what jose verifies, and reads what jose signs', async () => {
   const secret = new Uint8Array(32).fill(7)
-  const keys = importSecrets({ keys: [] }, hmacKey, secret)
+  const k = Buffer.from(secret).toString('base64url')
+  const keys = importSecrets({ keys: [{ kty: 'oct', kid: 'k1', k }] }, hmacKey)
   const claims = { sub: 'Zoë', sale: 'demo', iat: 1, exp: 4e9 }
   const options = { issuer: 'flash-sale-origin', audience: 'order' }
   expect((await jwtVerify(signToken(ORDER, keys, claims), secret, options)).payload).toMatchObject(claims)
   const signed = await new SignJWT({ ...claims, iss: 'flash-sale-origin', aud: 'order' })
-    .setProtectedHeader({ typ: 'JWT', alg: 'HS256' })
+    .setProtectedHeader({ typ: 'JWT', alg: 'HS256', kid: 'k1' })
     .sign(secret)
   expect(readToken(ORDER, keys, signed, Date.now())).toEqual({ ok: true, claims })
 })

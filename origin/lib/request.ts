@@ -85,13 +85,20 @@ export async function readText(c: Context, maxBytes = MAX_BODY_BYTES): Promise<s
 
 async function countedBytes(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
+  for await (const chunk of chunksOf(c, maxBytes)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** The body as it arrives. Refuses one that is too large, and one that is compressed. */
+export async function* chunksOf(c: Context, maxBytes = Number.POSITIVE_INFINITY): AsyncGenerator<Uint8Array> {
+  if ((headerOf(c, 'content-encoding') ?? 'identity') !== 'identity')
+    refuse(problem('unsupported-media-type', { detail: 'Send the body uncompressed.' }))
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.length
     if (bytes > maxBytes) refuse(bodyTooLarge(maxBytes))
-    chunks.push(chunk)
+    yield chunk
   }
-  return Buffer.concat(chunks)
 }
 
 /** The JSON body, parsed; an empty one counts as `{}`. */

@@ -54,7 +54,17 @@ const fieldOf = (entry: Entry, name: keyof Entry) => {
 
 function exportAudit(sql: Sql, query: Query, format: TableFormat): Response {
   const pages = entryPages(sql, query)
-  return sendTable({ columns: COLUMNS, pages, field: fieldOf, object: (entry) => entry, name: 'audit' }, format)
+  return sendTable(
+    {
+      columns: COLUMNS,
+      ids: ['sale', 'product_id', 'order_id'],
+      pages,
+      field: fieldOf,
+      object: (entry) => entry,
+      name: 'audit',
+    },
+    format,
+  )
 }
 
 async function* entryPages(sql: Sql, query: Query): AsyncGenerator<Entry[], void> {

@@ -179,7 +179,7 @@ test('another admin token ends the sessions that the one before began, and no ot
   const found = (operators?: Operators) => Promise.all(cookies.map((cookie) => operators?.bySession(cookie)))
   expect(await found(before)).toEqual([admin, bo])
   expect(await found(after)).toEqual([undefined, bo])
-  // A session that an earlier version began has no token.
+  // A session of the admin's name that is not keyed by the token is none.
   const { secret, hash } = newSecret()
   await insertSession(sql, hash, admin, false, 60)
   expect(await before?.bySession(secret)).toBeUndefined()

@@ -43,6 +43,7 @@ const COLUMNS = [
 ] as const
 
 type Column = (typeof COLUMNS)[number]
+const IDS = ['order_id', 'product_id', 'visitor', 'charge_id'] as const
 type Computed = Exclude<Column, keyof ExportedOrder> | 'status' | 'quantity'
 
 /** The columns that an order has no field for. */
@@ -71,5 +72,5 @@ export function exportOrders(sql: Sql, c: Context, saleId: string): Response {
   if (format !== 'csv' && format !== 'ndjson') return refuse(invalidField('format', 'csv or ndjson is required'))
   const object = (row: ExportedOrder) => Object.fromEntries(COLUMNS.map((name) => [name, fieldOf(row, name)]))
   const pages = exportPages(sql, saleId)
-  return sendTable({ columns: COLUMNS, pages, field: fieldOf, object, name: `${saleId}-orders` }, format)
+  return sendTable({ columns: COLUMNS, ids: IDS, pages, field: fieldOf, object, name: `${saleId}-orders` }, format)
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { etagOf, headerOf, readText, refuse, versionFor } from '../lib/request.ts'
+import { chunksOf, etagOf, headerOf, readText, refuse, versionFor } from '../lib/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { OperatedSales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
@@ -50,9 +50,8 @@ export function promoCodeRoutes({ sql, sales, reconciler, log }: PromoCodeDeps) 
 }
 
 async function codesIn(c: Context): Promise<PromoCode[]> {
-  const text = await readText(c, MAX_BYTES)
   const type = headerOf(c, 'content-type') ?? ''
-  if (/^text\/csv\b/i.test(type)) return codesInCsv(text)
-  if (/^application\/json\b/i.test(type)) return codesInJson(text)
+  if (/^text\/csv\b/i.test(type)) return codesInCsv(chunksOf(c, MAX_BYTES))
+  if (/^application\/json\b/i.test(type)) return codesInJson(await readText(c, MAX_BYTES))
   return refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/json.' }))
 }

@@ -1,13 +1,14 @@
 /** Parses promo codes that an operator sends as CSV or JSON. All lines are read, and every error names its line. */
-import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import * as v from 'valibot'
 import { MAX_PROMO_CODES, PromoCode } from '../../shared/api/goods.ts'
 import { jsonIn } from '../../shared/parse.ts'
 import { type FieldError, problem } from '../../shared/problem.ts'
+import { csvRows } from '../lib/csv-upload.ts'
 import { refuse } from '../lib/request.ts'
 
 const NUMBERS = ['percent', 'amount_minor', 'price_minor', 'uses', 'uses_per_visitor', 'units_per_use'] as const
-const COLUMNS = ['code', ...NUMBERS, 'from', 'until', 'products', 'combined', 'used']
+const COLUMNS = ['code', ...NUMBERS, 'from', 'until', 'products', 'combined', 'used'] as const
+type Column = (typeof COLUMNS)[number]
 /** The longest line of a CSV, in characters. */
 const MAX_LINE = 10_000
 /** At most this many errors are listed; the others are counted. */
@@ -20,7 +21,14 @@ interface Row {
 }
 
 /** The codes of a CSV. Throws `invalid-fields`, naming the lines, or `invalid-request` if it is not a CSV. */
-export const codesInCsv = (text: string): PromoCode[] => codesOf(csvRows(text))
+export async function codesInCsv(bytes: AsyncIterable<Uint8Array>): Promise<PromoCode[]> {
+  const errors: FieldError[] = []
+  const form = { columns: COLUMNS, required: ['code'] as const, maxRow: MAX_LINE }
+  const rows: Row[] = []
+  for await (const { line, fields } of csvRows(bytes, form, (error) => errors.push(error)))
+    rows.push({ field: `line ${line}`, value: codeOf(fields) })
+  return codesOf(rows, errors)
+}
 
 /** The codes of a list, or of `{ codes: [..] }`. */
 export function codesInJson(text: string): PromoCode[] {
@@ -30,10 +38,9 @@ export function codesInJson(text: string): PromoCode[] {
   return codesOf(codes.map((value, i) => ({ field: `codes.${i}`, value })))
 }
 
-function codesOf(rows: readonly Row[]): PromoCode[] {
+function codesOf(rows: readonly Row[], errors: FieldError[] = []): PromoCode[] {
   if (rows.length > MAX_PROMO_CODES)
     refuse(problem('body-too-large', { detail: `A sale has at most ${MAX_PROMO_CODES} promo codes.` }))
-  const errors: FieldError[] = []
   const codes = new Map<string, PromoCode>()
   for (const { field, value } of rows) {
     const read = v.safeParse(PromoCode, value, { abortPipeEarly: true })
@@ -52,45 +59,15 @@ function codesOf(rows: readonly Row[]): PromoCode[] {
 
 const pathOf = (row: string, field: string | null) => (field === null ? row : `${row}.${field}`)
 
-function csvRows(text: string): Row[] {
-  let records: { record: string[]; info: { lines: number } }[]
-  try {
-    const options = {
-      bom: true,
-      trim: true,
-      skipEmptyLines: true,
-      relaxColumnCount: true,
-      maxRecordSize: MAX_LINE,
-      info: true,
-    }
-    records = parseCsv(text, options) as never
-  } catch (error) {
-    if (error instanceof CsvError) return refuse(problem('invalid-request', { detail: error.message }))
-    throw error
-  }
-  const [header, ...rows] = records
-  const names = header?.record.map((name) => name.toLowerCase()) ?? []
-  const unknown = names.find((name) => !COLUMNS.includes(name))
-  if (!names.includes('code') || unknown !== undefined)
-    return refuse(
-      problem('invalid-fields', {
-        detail: `line 1: ${unknown === undefined ? 'the column code is required' : `${unknown} is no column`}`,
-        errors: [{ field: 'line 1', detail: `columns are ${COLUMNS.join(', ')}` }],
-      }),
-    )
-  return rows.map(({ record, info }) => ({ field: `line ${info.lines}`, value: fieldsOf(names, record) }))
-}
-
-/** Empty fields are omitted. A value that is not a number stays text, which is later reported as an error. */
-function fieldsOf(names: readonly string[], record: readonly string[]): Record<string, unknown> {
-  const value: Record<string, unknown> = {}
-  for (const [i, name] of names.entries()) {
-    const text = record[i] ?? ''
-    if (text === '') continue
-    if (name === 'products') value[name] = text.split(/[\s;]+/).filter((id) => id !== '')
-    else if (name === 'combined')
-      value[name] = { true: true, yes: true, false: false, no: false }[text.toLowerCase()] ?? text
-    else value[name] = NUMBERS.some((number) => number === name) && Number.isFinite(Number(text)) ? Number(text) : text
-  }
-  return value
+/** The value of a row of a CSV. Text that should be a number stays text, which is later reported as an error. */
+function codeOf(fields: Readonly<Partial<Record<Column, string>>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => {
+      if (name === 'products') return [name, text.split(/[\s;]+/).filter((id) => id !== '')]
+      if (name === 'combined')
+        return [name, { true: true, yes: true, false: false, no: false }[text.toLowerCase()] ?? text]
+      const isNumber = NUMBERS.some((number) => number === name) && Number.isFinite(Number(text))
+      return [name, isNumber ? Number(text) : text]
+    }),
+  )
 }

@@ -28,10 +28,7 @@ const MIN_TAKEN = 4 * CONNECTIONS
  */
 const BEGUN_WITHIN_MS = QUEUES.webhook.leaseMs - ANSWER_TIMEOUT_MS - 5_000
 const GONE = 410
-/**
- * A worker that has just started first sends the waiting messages. It also seals no secrets yet, because a worker of
- * the version before may still be sending and cannot read sealed ones.
- */
+/** A worker that has just started first sends the waiting messages. */
 const GIVE_UP_AFTER_MS = 15 * 60_000
 
 interface DelivererDeps {
@@ -192,14 +189,14 @@ export class Deliverer implements Consumer<'webhook'> {
       .catch((error) => log.warn({ error: String(error) }, 'endpoint not paused'))
   }
 
-  /** Measures the backlog, gives up messages past their lifetime, and seals secrets that are still plain. */
+  /** Measures the backlog, seals secrets with the first key, and gives up messages past their lifetime. */
   async watch(): Promise<void> {
     const { sql, sealer, metrics } = this.#deps
     const { pending, oldest_seconds } = await backlogOf(sql)
     metrics.webhookBacklog.set({}, pending)
     metrics.webhookAge.set({}, oldest_seconds)
-    if (performance.now() - this.#beganMs < GIVE_UP_AFTER_MS) return
     await sealSecrets(sql, sealer)
+    if (performance.now() - this.#beganMs < GIVE_UP_AFTER_MS) return
     await sql.begin(async (tx) => {
       for (const endpoint of await giveUpOld(tx)) await this.#find(tx, endpoint, 'messages were not sent in time')
     })

@@ -1,9 +1,9 @@
-/** The ledger stores the secrets of endpoints encrypted, including those of earlier versions and keys. */
+/** The ledger stores the secrets of endpoints encrypted, including those of earlier keys. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { newKeySet } from '../../shared/keys.ts'
 import { useLedger } from '../../test/lib/servers.ts'
-import { type EndpointRow, SecretSealer } from './sealing.ts'
+import { type Endpoint, type EndpointRow, SecretSealer } from './sealing.ts'
 import { newSecret, rotate } from './signing.ts'
 import { activeEndpoints, addEndpoint, changeEndpoint, sealSecrets } from './webhook-queries.ts'
 
@@ -27,7 +27,7 @@ async function add(sealer: SecretSealer) {
 test('a secret is nowhere as it signs, is bound to its endpoint, and follows its keys', async () => {
   const [one, other] = [await add(before), await add(before)]
   const secret = newSecret()
-  const turn = ({ secrets }: EndpointRow | { secrets: EndpointRow['secrets'] }) => rotate(secrets, secret, Date.now())
+  const turn = ({ secrets }: Pick<Endpoint, 'secrets'>) => rotate(secrets, secret, Date.now())
   await changeEndpoint(sql, before, one.id, (endpoint) => ({ secrets: turn(endpoint) }), 'test')
   const all = [[{ secret }, { secret: one.secret, until: expect.any(String) }], [{ secret: other.secret }]]
   for (const sealer of [before, during]) expect(await secretsBy(sealer)).toEqual(expect.arrayContaining(all))
@@ -39,16 +39,4 @@ test('a secret is nowhere as it signs, is bound to its endpoint, and follows its
 
   const [first, second] = await rows()
   expect(() => after.open({ ...(first as EndpointRow), endpoint_id: second?.endpoint_id ?? '' })).toThrow()
-})
-
-test('a plain secret of 0.2.0 signs, and is encrypted in time', async () => {
-  const { id } = await add(after)
-  const secret = newSecret()
-  // Version 0.2.0 knows one column, and writes back what it read from it.
-  await sql`update webhook_endpoints set secrets = ${sql.json([{ secret }])} where endpoint_id = ${id}`
-  const secrets = async () => (await activeEndpoints(sql, after)).find(({ endpoint_id }) => endpoint_id === id)?.secrets
-  expect(await secrets()).toEqual([{ secret }])
-  await sealSecrets(sql, after)
-  expect(await dump()).not.toContain(secret.slice(6))
-  expect(await secrets()).toEqual([{ secret }])
 })

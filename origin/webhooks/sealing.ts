@@ -6,10 +6,11 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { SecretJwkSet } from '../../shared/keys.ts'
 import type { webhookEndpoints } from '../ledger/schema/events.ts'
 
+/** An endpoint as stored, with its secrets encrypted. */
 export type EndpointRow = Readonly<typeof webhookEndpoints.$inferSelect>
+export type Secrets = EndpointRow['sealed_secrets']
 /** An endpoint with its decrypted secrets. */
-export type Endpoint = Omit<EndpointRow, 'sealed_secrets'>
-export type Secrets = Endpoint['secrets']
+export type Endpoint = Omit<EndpointRow, 'sealed_secrets'> & { readonly secrets: Secrets }
 
 const CIPHER = 'aes-256-gcm'
 const [KEY_BYTES, IV_BYTES, TAG_BYTES] = [32, 12, 16]
@@ -29,16 +30,13 @@ export class SecretSealer {
   }
 
   open({ sealed_secrets, ...endpoint }: EndpointRow): Endpoint {
-    // Version 0.2.0 writes and reads plain secrets.
-    if (sealed_secrets === null || endpoint.secrets.length > 0) return endpoint
     const secrets = sealed_secrets.map((one) => ({ ...one, secret: this.#decrypt(one.secret, endpoint.endpoint_id) }))
     return { ...endpoint, secrets }
   }
 
   /** True if all secrets are encrypted with the first key. */
-  isCurrent({ secrets, sealed_secrets }: EndpointRow): boolean {
-    const isFirst = ({ secret }: Secrets[number]) => kidOf(secret) === this.#first
-    return secrets.length === 0 && (sealed_secrets ?? []).every(isFirst)
+  isCurrent({ sealed_secrets }: EndpointRow): boolean {
+    return sealed_secrets.every(({ secret }) => kidOf(secret) === this.#first)
   }
 
   #encrypt(secret: string, endpoint: string): string {

@@ -43,7 +43,7 @@ export async function findEndpoint(sql: Queryable, sealer: SecretSealer, id: str
   return row && sealer.open(row)
 }
 
-/** Encrypts plain secrets that 0.2.0 wrote, and re-encrypts with the first key those that use another key. */
+/** Encrypts with the first key the secrets that use another key. */
 export async function sealSecrets(sql: Sql, sealer: SecretSealer): Promise<void> {
   const rows = await sql<EndpointRow[]>`select * from webhook_endpoints`
   for (const { endpoint_id } of rows.filter((row) => !sealer.isCurrent(row)))
@@ -55,7 +55,7 @@ export async function sealSecrets(sql: Sql, sealer: SecretSealer): Promise<void>
 
 const writeSecrets = (tx: Queryable, sealer: SecretSealer, { endpoint_id, secrets }: Endpoint) => tx`
   update webhook_endpoints
-  set secrets = '[]', sealed_secrets = ${JSON.stringify(sealer.seal(secrets, endpoint_id))}::text::jsonb
+  set sealed_secrets = ${JSON.stringify(sealer.seal(secrets, endpoint_id))}::text::jsonb
   where endpoint_id = ${endpoint_id}`
 
 export async function addEndpoint(
@@ -67,8 +67,8 @@ export async function addEndpoint(
   const { endpoint_id, url, events, secrets, state, note } = endpoint
   return sql.begin(async (tx) => {
     const [added] = await tx<EndpointRow[]>`
-      insert into webhook_endpoints (endpoint_id, url, events, secrets, sealed_secrets, state, note)
-      select ${endpoint_id}::uuid, ${url}, ${events}::text[], '[]',
+      insert into webhook_endpoints (endpoint_id, url, events, sealed_secrets, state, note)
+      select ${endpoint_id}::uuid, ${url}, ${events}::text[],
         ${JSON.stringify(sealer.seal(secrets, endpoint_id))}::text::jsonb, ${state}, ${note}
       where (select count(*) from webhook_endpoints) < ${MAX_ENDPOINTS}
       returning *`
@@ -135,13 +135,13 @@ export async function skipEvents(sql: Sql, reader: string): Promise<void> {
 }
 
 /** The endpoint without its secrets. */
-const described = ({ endpoint_id, url, events, state, note, secrets, ...row }: Endpoint & Partial<EndpointRow>) => ({
+const described = ({ endpoint_id, url, events, state, note, ...row }: Endpoint | EndpointRow) => ({
   endpoint: endpoint_id,
   url,
   events,
   state,
   note,
-  secrets: secrets.length || row.sealed_secrets?.length || 0,
+  secrets: ('secrets' in row ? row.secrets : row.sealed_secrets).length,
 })
 
 /** Pauses an endpoint whose response asks for no further messages. */

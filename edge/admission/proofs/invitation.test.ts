@@ -73,7 +73,7 @@ it('refuses an address that guesses, and not one that many invited people share'
   for (let i = 0; i < 21; i++) expect(await join('192.0.2.1')).toBe(201)
   await result(sale, 'used_up')
   for (let i = 0; i < 21; i++) expect(await join('192.0.2.1')).toBe(403)
-  await stub(redeemPath(sale), 200, { result: 'unknown', void: true })
+  await stub(redeemPath(sale), 200, { result: 'void' })
   for (let i = 0; i < 21; i++) expect(await join('192.0.2.1')).toBe(403)
   await result(sale, 'unknown')
   for (let i = 0; i < 20; i++) expect(await join('192.0.2.1')).toBe(403)
@@ -134,7 +134,7 @@ it.each([-1_000, 60_000])(
         // A page with a form does not reload while a visitor types.
         expect(page).not.toContain('http-equiv="refresh"')
       }
-    await stub(redeemPath(sale), 200, { result: 'unknown', void: true })
+    await stub(redeemPath(sale), 200, { result: 'void' })
     const voided = await sale.form('/queue', { invitation: 'SUMMER-42' }, { 'accept-language': 'de' })
     expect(await voided.text()).toContain('Diese Einladung gilt nicht mehr')
     const spaced = await sale.form('/queue', { invitation: 'two words' })

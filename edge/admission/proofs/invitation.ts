@@ -17,9 +17,8 @@ const GUESSES = { calls: 20, seconds: 60 }
 const TIMEOUT_MS = 3_000
 
 const Redeemed = v.object({
-  result: v.picklist(['redeemed', 'used_up', 'unknown']),
-  /** True for a link that has expired or was declared void. */
-  void: v.optional(v.boolean()),
+  /** `void` is a link that has expired or was declared void. */
+  result: v.picklist(['redeemed', 'used_up', 'unknown', 'void']),
 })
 
 const WHY: Readonly<Record<InvitationFault, string>> = {
@@ -69,8 +68,7 @@ async function redeem(sale: string, invitation: string, visitor: string, { confi
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     if (!response.ok) throw new Error(`status ${response.status}`)
-    const redeemed = v.parse(Redeemed, await response.json())
-    return redeemed.void ? 'void' : redeemed.result
+    return v.parse(Redeemed, await response.json()).result
   })
   const detail = 'Your invitation cannot be checked at this moment. It stays good.'
   return result ?? refuse('try-again', { detail, retry_after_seconds: 2 })

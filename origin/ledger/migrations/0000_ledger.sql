@@ -66,8 +66,7 @@ CREATE TABLE "webhook_endpoints" (
 	"endpoint_id" uuid PRIMARY KEY NOT NULL,
 	"url" text NOT NULL,
 	"events" text[] NOT NULL,
-	"secrets" jsonb NOT NULL,
-	"sealed_secrets" jsonb,
+	"sealed_secrets" jsonb NOT NULL,
 	"state" text DEFAULT 'active' NOT NULL,
 	"note" text DEFAULT '' NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL

@@ -69,12 +69,8 @@ export const webhookEndpoints = pgTable('webhook_endpoints', {
   endpoint_id: uuid().primaryKey(),
   url: text().notNull(),
   events: text().array().notNull(),
-  /**
-   * Each signs, until its `until` if it has one; while rotating there are two. Plain: empty, unless 0.2.0 wrote them.
-   */
-  secrets: jsonb().$type<readonly Secret[]>().notNull(),
-  /** The same, encrypted. */
-  sealed_secrets: jsonb().$type<readonly Secret[]>(),
+  /** Each secret signs, until its `until` if it has one. While rotating there are two. They are encrypted. */
+  sealed_secrets: jsonb().$type<readonly Secret[]>().notNull(),
   state: text().$type<'active' | 'paused'>().notNull().default('active'),
   note: text().notNull().default(''),
   created_at: instant().notNull().defaultNow(),
