@@ -15,7 +15,7 @@ import type { Sales } from '../sales/sales.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { ask, askForPush, endPush, refuseMail } from './asks.ts'
 import { faultIn } from './channels/push.ts'
-import { isStopMac } from './stop-link.ts'
+import { isStopMac } from './template.ts'
 
 interface MailRoutesDeps {
   readonly sql: Sql

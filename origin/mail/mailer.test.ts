@@ -16,7 +16,7 @@ import { useReceiver } from '../../test/stand-ins/receiver.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
-import { stopMac } from './stop-link.ts'
+import { stopMac } from './template.ts'
 
 /** The schedules that the edge publishes, by sale. */
 const schedules = new Map<string, object>()

@@ -26,8 +26,7 @@ import {
   type MailOrder,
   type Notice,
 } from './mail-queries.ts'
-import { stopMac } from './stop-link.ts'
-import { headlineOf, write } from './template.ts'
+import { headlineOf, stopMac, write } from './template.ts'
 
 /** Each connection has a second message ready while it sends the first. */
 const IN_PROGRESS = 2 * CONNECTIONS

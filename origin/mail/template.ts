@@ -2,17 +2,27 @@
  * Writes the short message to a buyer, and the mail as text and as HTML, from the data of the order or the sale.
  * Pure.
  */
+
 import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import type { EventTime } from '../../shared/api/goods.ts'
 import type { MailKind } from '../../shared/api/mails.ts'
 import { fill, moment, money, roughly, shortNumber } from '../../shared/format.ts'
+import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { isPromoCode } from '../ledger/cart.ts'
 import { totalOf } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 import { billOn } from '../orders/order-json.ts'
 import { kindOf, type Mail, mailedReason, type Notice } from './mail-queries.ts'
-import { type MailWords, WORDS } from './words.ts'
+import { ar } from './words/ar.ts'
+import { de } from './words/de.ts'
+import { en } from './words/en.ts'
+import { es } from './words/es.ts'
+import { fr } from './words/fr.ts'
+import { ja } from './words/ja.ts'
+import type { MailWords } from './words/mail-words.ts'
+
+const WORDS: Readonly<Record<Language, MailWords>> = { en, de, fr, es, ja, ar }
 
 type Fact = [name: string, value: string]
 
@@ -277,3 +287,14 @@ ${order && html`<p class="small">${order.id}</p>`}
 </body>
 </html>
 `
+
+// -- The MAC in the link that ends mails. Only the mail has it: the id of an order is not enough to end its mails ----
+
+/** This text cannot be part of a token, because signed tokens have two parts with a dot between them. */
+const signedText = (id: string) => `stop mails ${id}`
+
+/** `id` is the id of an order or a request. */
+export const stopMac = ({ first }: TokenKeys<SyncKey>, id: string): string => first.sign(signedText(id))
+
+export const isStopMac = ({ byHeader }: TokenKeys<SyncKey>, id: string, mac: string): boolean =>
+  [...byHeader.values()].some((key) => key.verify(signedText(id), mac))
