@@ -188,7 +188,7 @@ const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + o
 const rateOf = (percent: number) => BigInt(Math.round(percent * 1000))
 
 /** Returns this percentage of an amount. */
-export const shareOf = (minor: number, percent: number): number =>
+const shareOf = (minor: number, percent: number): number =>
   Number((2n * BigInt(minor) * rateOf(percent) + 100_000n) / 200_000n)
 
 /** The tax or fee that an amount includes. It is exact for each amount and each rate of up to three decimals. */

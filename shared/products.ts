@@ -18,7 +18,7 @@ interface Unit {
 type OfVariants = 'variant_of' | 'variant' | 'sku'
 type OfProducts = 'product_id' | 'name' | 'currency' | 'section_type' | 'limit' | 'weight_grams' | 'has_terms'
 
-export type Variant<U extends Unit> = Omit<U, OfVariants | OfProducts> & {
+type Variant<U extends Unit> = Omit<U, OfVariants | OfProducts> & {
   readonly variant_id: string
   readonly options: Readonly<Record<string, string>>
   readonly sku?: string

@@ -4,7 +4,7 @@
  */
 import type { Point, Seat } from '../../origin/seats/chart.ts'
 
-export interface DemoSection {
+interface DemoSection {
   readonly section_id: string
   readonly name: string
   readonly type: 'reserved' | 'general_admission'

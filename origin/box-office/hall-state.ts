@@ -1,5 +1,4 @@
 /** A hall as operators see it: its sections with their counts, and what has each seat, as two bits. Pure. */
-import { SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
 import type { SectionState } from '../../shared/api/operators/hall-admin.ts'
 import { packStates } from '../../shared/hall/hall-model.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -31,5 +30,3 @@ export function statesText(
   const seats = sectionsIn(products).flatMap(({ product_id }) => seatsOf(hall, product_id))
   return packStates(seats.map(({ index }) => states.get(index) ?? 0))
 }
-
-export const stateNamed = (bits: number): SeatState => SEAT_STATES[bits] ?? 'available'

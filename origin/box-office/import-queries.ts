@@ -105,7 +105,7 @@ function requireReserved<Row extends Pick<SectionRow, 'section_type'>>(
 }
 
 /** Each seat may be all of an order. */
-export function requirePayable(
+function requirePayable(
   seats: readonly Pick<SeatEntry, 'seat_id' | 'price_minor'>[],
   { currency }: Pick<SectionRow, 'currency'>,
 ): void {

@@ -32,7 +32,7 @@ interface NodeInfo {
 }
 
 /** What INFO says. Pure. */
-export function readInfo(info: string): NodeInfo {
+function readInfo(info: string): NodeInfo {
   const text = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? ''
   const policy = text('maxmemory_policy')
   return {

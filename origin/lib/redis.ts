@@ -214,7 +214,7 @@ function severalHosts(url: string) {
 }
 
 /** True for the reply of a replica, also inside the error of a script. */
-export function isReadOnly({ message }: Error): boolean {
+function isReadOnly({ message }: Error): boolean {
   return /\bREADONLY /.test(message)
 }
 

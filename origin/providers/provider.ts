@@ -65,7 +65,7 @@ export interface Returns {
 export const chargeKey = (order: string, attempt: number) => `${order}-${attempt}`
 
 /** One header of a request. */
-export type HeaderOf = (name: Lowercase<string>) => string | undefined
+type HeaderOf = (name: Lowercase<string>) => string | undefined
 
 export interface PaymentProvider {
   /** The name in the path of its webhooks. */

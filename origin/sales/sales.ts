@@ -14,7 +14,7 @@ import { Writes } from '../lib/writes.ts'
 import { readSales } from './sale-queries.ts'
 
 /** The maximum age of the sales in memory while the ledger responds. */
-export const REFRESH_MS = 250
+const REFRESH_MS = 250
 /** A ledger that has not responded for this long is unresponsive, and no call waits for it. */
 const LEDGER_TIMEOUT_MS = 2_000
 /** One read looks up at most this many unknown names, which anyone can invent; further ones get try-again. */

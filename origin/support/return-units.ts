@@ -45,7 +45,7 @@ export async function returnUnits(
 }
 
 /** Returns the lines of a partly refunded order that a refund names, or all of them if a refund names none. */
-export function linesToReturn(
+function linesToReturn(
   order: OrderRow,
   refunds: readonly Pick<RefundRow, 'lines' | 'refunded_at'>[],
   asked: readonly number[] | undefined,

@@ -64,7 +64,7 @@ export interface Catalogue {
   readonly synonyms: Synonyms
 }
 
-export const LISTED_PHASES = ['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended'] as const
+const LISTED_PHASES = ['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended'] as const
 
 /**
  * The response of `GET /internal/catalogue?has=VERSION`: the catalogue if the edge has another version, and the

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { exactly, instant, LANGUAGES, name, ProductId, whole } from './fields.ts'
 
-export const MAX_PRICE_MINOR = 1_000_000_000
+const MAX_PRICE_MINOR = 1_000_000_000
 /** The maximum total of an order. It is more than any provider accepts, and exact in a double. */
 export const MAX_TOTAL_MINOR = 100_000_000_000
 
@@ -41,7 +41,7 @@ export type EventTime = v.InferOutput<typeof EventTime>
  * The path of a stored picture, or the address of one on another host, which is fetched and stored when the sale is
  * written.
  */
-export const ImageUrl = v.pipe(
+const ImageUrl = v.pipe(
   v.string('text is required'),
   v.maxLength(2_000, 'at most 2000 characters'),
   v.regex(
@@ -149,7 +149,7 @@ const Fee = v.pipe(
 export const Fees = v.pipe(v.array(Fee, 'a list is required'), v.maxLength(10, 'at most 10 fees'))
 export type Fee = v.InferOutput<typeof Fee>
 
-export const Country = v.pipe(
+const Country = v.pipe(
   v.string('text is required'),
   v.regex(/^[A-Z]{2}$/, 'an ISO 3166-1 code such as DE is required'),
 )

@@ -4,14 +4,14 @@ import type { Page } from 'playwright-core'
 
 const ALL_RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
 /** The rules whose result depends on the look or the width. */
-export const RULES_OF_LOOK = {
+const RULES_OF_LOOK = {
   type: 'rule',
   values: ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-in-text-block'],
 }
 
 export const PHONE = { width: 390, height: 844 }
 export const DESK = { width: 1440, height: 900 }
-export const LOOKS = [PHONE, DESK].flatMap((size) =>
+const LOOKS = [PHONE, DESK].flatMap((size) =>
   (['light', 'dark'] as const).map((colorScheme) => ({ size, colorScheme, name: `${size.width} ${colorScheme}` })),
 )
 

@@ -50,12 +50,6 @@ export interface AuditRow {
   readonly after: unknown
 }
 
-export interface AuditPage {
-  readonly entries: readonly AuditRow[]
-  /** The `after` of the following page. */
-  readonly next: string | null
-}
-
 /** The response of `GET /admin/queues`. */
 export interface QueueState {
   readonly queue: string

@@ -8,7 +8,7 @@ import type { Body } from './draft.ts'
 const SHORTEST_SECONDS = 10
 const LONGEST_SECONDS = 2 * 3600
 
-export interface Numbers {
+interface Numbers {
   readonly units: number
   readonly rate: number
   /** The time until all units are sold if each visitor takes one; null if the input is not numeric. */

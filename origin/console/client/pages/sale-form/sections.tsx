@@ -11,7 +11,7 @@ import { forecastOf } from './forecast.ts'
 
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KRW', 'AED', 'KWD']
 
-export function Section({ title, children }: { title: string; children: ComponentChildren }) {
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
@@ -176,7 +176,7 @@ const INVITATION = [
   ['required', 'only with an invitation'],
 ] as const
 
-export function Access({ path = 'access' }: { path?: string }) {
+function Access({ path = 'access' }: { path?: string }) {
   const proof = valueAt(useForm().body, `${path}.proof_of_work`)
   const amount = typeof proof === 'number' || (typeof proof === 'string' && proof !== 'off' && proof !== 'auto')
   return (
