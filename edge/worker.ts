@@ -16,7 +16,7 @@ import { problemAsPage } from './view/respond.ts'
 export { TicketShard } from './queue/numbers/ticket-shard.ts'
 export { WaitingRoom } from './queue/waiting-room.ts'
 
-/** What features add to the pages of a sale. */
+/** The sections that features add to the pages of a sale. */
 const PAGE_PARTS = [postsPart]
 
 /** Read once per isolate: plain values, so that every request may use them. */

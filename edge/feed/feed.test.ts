@@ -77,5 +77,7 @@ it('shows posts on a page of their own, in the visitor’s language, as text', a
     const html = await (await call(`/sales/${sale.name}${path}`, { headers })).text()
     expect(html).toContain('<p dir="auto" lang="de">&lt;script&gt;alert(1)&lt;/script&gt;</p>')
     expect(html).toMatch(/href="\/sales\/[^"]+\/posts\/1">Ältere Beiträge</)
+    if (path !== '')
+      expect(html).toMatch(/<link rel="canonical" href="[^"]+\/posts">\s*<meta name="description" content=".*&lt;s/)
   }
 })

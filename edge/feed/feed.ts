@@ -9,6 +9,7 @@ import { isFinal } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
 import { type Call, etagOf, sendProblem, sendTagged } from '../http/call.ts'
 import { limitAddress } from '../http/limits/rate-limits.ts'
+import { postsShown } from '../pages/feed/posts-page.ts'
 import { renderSale } from '../pages/index.ts'
 import { publicNow } from '../queue/sale-now.ts'
 import { headersOf, PAGE_HEADERS, viewOf } from '../view/respond.ts'
@@ -54,7 +55,7 @@ export async function postsPage(sale: string, page: number | null, call: Call): 
   if (!found) return absent(sale)
   keepLanguage(call)
   const older = page === null ? pageOf((found.posts.at(-1)?.n ?? 1) - 1) : page - 1
-  const shows = { kind: 'posts', posts: found.posts, page, older } as const
+  const shows = postsShown(sale, { posts: found.posts, page, older })
   const view = await viewOf(now, null, shows, call, sharedLanguage(call))
   return new Response(renderSale(view), { headers: { ...headersOf(view), ...cacheHeaders(sale, CACHE_TTL.landing) } })
 }

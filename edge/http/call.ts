@@ -11,7 +11,7 @@ import {
   problem,
   problemResponse,
 } from '../../shared/problem.ts'
-import type { SaleView, Shows } from '../pages/view.ts'
+import type { Section, Shows } from '../pages/view.ts'
 import type { Config, Env } from './config.ts'
 
 export interface Call {
@@ -29,8 +29,8 @@ export interface Call {
   readonly pageParts: readonly PagePart[]
 }
 
-/** What a feature adds to the view of a sale's page. */
-export type PagePart = (sale: string, shows: Shows, call: Call) => Partial<SaleView> | Promise<Partial<SaleView>>
+/** The section that a feature adds to a page of a sale, if it adds one. */
+export type PagePart = (sale: string, shows: Shows, call: Call) => Section | undefined | Promise<Section | undefined>
 
 /** Ends the request with a problem; the Worker's top sends it. */
 export function refuse(type: ProblemType, fields?: ProblemFields): never {

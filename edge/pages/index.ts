@@ -16,7 +16,6 @@ import { paymentPage } from './order/payment-page.ts'
 import { problemContent, retrySeconds } from './problem-page.ts'
 import { finalPage } from './sale/final-page.ts'
 import { landingPage } from './sale/landing-page.ts'
-import { postsPage } from './sale/posts-page.ts'
 import { documentOf, shell } from './shell.ts'
 import { turnPage } from './turn/turn-page.ts'
 import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
@@ -48,8 +47,8 @@ function contentOf(context: PageContext): Content {
       return paymentPage(context, shows.order, shows.stripe)
     case 'mailed':
       return mailedPage(context)
-    case 'posts':
-      return postsPage(context, shows.posts, shows.older)
+    case 'added':
+      return shows.content(context)
     case 'problem':
       return problemContent(shows.problem, words, homeOf(view), shows)
     case 'final':

@@ -8,7 +8,7 @@ import type { Brand } from './brand.ts'
 import { buttonTo, type Html, html, icon, texts } from './html.ts'
 import { paymentHead } from './order/payment-page.ts'
 import { announcementBox } from './parts/announcement.ts'
-import { isIndexed, postsHead, sharingHead } from './sale/sharing.ts'
+import { isIndexed, sharingHead } from './sale/sharing.ts'
 import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
 import { directionOf, LANGUAGE_NAMES, LANGUAGES, type Language, type Words } from './words/words.ts'
 
@@ -23,7 +23,7 @@ export function documentOf(context: PageContext, content: Content): Html {
 ${proofHead(view)}
 ${shows.kind === 'payment' && paymentHead}
 ${shows.kind === 'landing' && sharingHead(context)}
-${shows.kind === 'posts' && shows.page === null && postsHead(context, shows.posts)}
+${shows.kind === 'added' && shows.head?.(context)}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<div class="page notices">
 ${state.test && html`<p class="notice" role="note">${words.testSale}</p>`}
@@ -129,8 +129,8 @@ function pagePath(view: SaleView): string | null {
       return `/sales/${sale}/orders`
     case 'mailed':
       return `/sales/${sale}/mail`
-    case 'posts':
-      return `/sales/${sale}/posts${shows.page === null ? '' : `/${shows.page}`}`
+    case 'added':
+      return shows.path
     case 'line':
     case 'turn':
       return `/sales/${sale}/line`

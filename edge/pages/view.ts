@@ -1,7 +1,7 @@
 /** The input of the pages, and the result of each part of a page. */
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
-import type { Order, Post, PublicSale } from '../../shared/api/public.ts'
+import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Fields } from '../../shared/parse.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
@@ -71,8 +71,8 @@ export interface SaleView {
   readonly mailed?: boolean
   /** The mail address of the account with which the visitor is signed in. */
   readonly accountEmail?: string
-  /** The newest posts of the shop, on pages that show them. */
-  readonly posts?: readonly Post[]
+  /** What features add to this page. */
+  readonly sections?: readonly Section[]
   readonly shows: Shows
 }
 
@@ -130,8 +130,13 @@ export type Shows =
       readonly path?: string | undefined
     }
   | { readonly kind: 'mailed' }
-  /** `page` is null for the newest posts. `older` is the page before; 0 means none. */
-  | { readonly kind: 'posts'; readonly posts: readonly Post[]; readonly page: number | null; readonly older: number }
+  /** A page that a feature adds. Search engines may index it if it has a head of its own. */
+  | {
+      readonly kind: 'added'
+      readonly path: string
+      readonly content: (context: PageContext) => Content
+      readonly head?: (context: PageContext) => Html
+    }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
 /** The contents of a page that has its own address or is the response to a form. `quote` is the price of a choice. */
@@ -149,7 +154,7 @@ export interface Entered {
 export type Refused = Entered & { readonly problem: Problem }
 
 /** A form that can be sent again unchanged. */
-export interface Again {
+interface Again {
   readonly action: string
   readonly fields: Fields
 }
@@ -160,6 +165,12 @@ export interface PageContext {
   readonly words: Words
   readonly lang: Language
 }
+
+/** A section that a feature adds to pages of a sale: the same function as long as it shows the same. */
+export type Section = (context: PageContext) => Html
+
+export const addedSections = (context: PageContext): readonly Html[] =>
+  (context.view.sections ?? []).map((section) => section(context))
 
 /** The body of a page, between header and footer. */
 export interface Content {

@@ -1,8 +1,8 @@
-/** The data of the sample pages: an invented sale with its products, posts and schedules, and an order in it. */
+/** The data of the sample pages: an invented sale with its products and schedules, and an order in it. */
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { SaleDraft } from '../../shared/api/internal.ts'
 import { isLive, isSold, type OrderStatus } from '../../shared/api/order-status.ts'
-import type { Order, Post, PublicProduct } from '../../shared/api/public.ts'
+import type { Order, PublicProduct } from '../../shared/api/public.ts'
 import { totalsOf } from '../../shared/bill.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import type { Phase, Schedule } from '../../shared/schedule.ts'
@@ -45,27 +45,6 @@ export const ANNOUNCED = {
     since: '2026-11-27T11:52:00.000Z',
   },
 } satisfies Partial<Schedule>
-export const postsAt = (nowMs: number): readonly Post[] => [
-  {
-    n: 14,
-    at: new Date(nowMs - 240_000).toISOString(),
-    urgent: true,
-    text: { en: 'Size 37 is almost gone. All other sizes are well in stock.', ar: 'المقاس 37 على وشك النفاد.' },
-  },
-  {
-    n: 12,
-    at: new Date(nowMs - 600_000).toISOString(),
-    urgent: false,
-    text: { en: 'How a wave is made: each upper goes through the bath once, by hand,\nat an angle nobody measures.' },
-    image: { url: `/images/${'c'.repeat(32)}`, alt: 'The wave at the heel, close up', width: 1440, height: 1440 },
-  },
-  {
-    n: 11,
-    at: new Date(nowMs - 1_500_000).toISOString(),
-    urgent: false,
-    text: { en: 'We are open. The secret number of the draw is out.', de: 'Wir haben geöffnet.' },
-  },
-]
 export const WARNED = {
   announcement: {
     ...ANNOUNCED.announcement,

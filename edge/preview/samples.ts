@@ -9,9 +9,10 @@ import type { Order, Payment } from '../../shared/api/public.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
+import { samplePosts, samplePostsPage } from '../feed/sample-posts.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import { namedIn } from '../pages/parts/offer.ts'
-import type { SaleView, Shows } from '../pages/view.ts'
+import type { SaleView, Section, Shows } from '../pages/view.ts'
 import { WORDS } from '../pages/words/words.ts'
 import { withGoods } from './drop-samples.ts'
 import { frontSamples, HOUSE } from './front-samples.ts'
@@ -27,7 +28,6 @@ import {
   orderOf,
   POSITION,
   PUBLIC,
-  postsAt,
   REASONED,
   type SampleOptions,
   SELLER,
@@ -141,7 +141,7 @@ export function samplePages({
     entered: { problem, chosen: fields },
   })
   const sizes = inSizes(shop.state)
-  const posts = postsAt(nowMs)
+  const sections: Section[] = [samplePosts(nowMs)]
   const priceChanged = { ...problem('price-changed'), ...quoted }
   const codeUsedUp = { ...problem('promo-code-used-up'), ...quoted, discount_minor: 0, total_minor: 19_590 }
   const wrongAddress = problem('invalid-fields', { errors: addressed })
@@ -226,9 +226,9 @@ export function samplePages({
     'line-held-back': line(scheduled('open', { ceiling: Math.floor(POSITION * 0.62) })),
     'line-too-late': line({ ...open, ends_at_ms: nowMs + 60_000 }),
     'line-paused': line(scheduled('paused')),
-    'line-announced': line({ ...open, ...ANNOUNCED }, NUMBER, { posts }),
-    'sale-posts': landing('open', { posts }),
-    posts: inShop({ kind: 'posts', posts, page: null, older: 1 }),
+    'line-announced': line({ ...open, ...ANNOUNCED }, NUMBER, { sections }),
+    'sale-posts': landing('open', { sections }),
+    posts: inShop(samplePostsPage(nowMs)),
     'line-paused-with-reason': line(scheduled('paused', { ...REASONED, ...WARNED })),
     'line-all-in-carts': line(scheduled('all_in_carts')),
     'missed-turn': line(scheduled('open', { ...isCalled, missed_through: POSITION + 150 })),

@@ -107,7 +107,7 @@ export async function viewOf(
 ): Promise<SaleView> {
   const { config } = call
   const { sale, policy } = now
-  const [goods, parts] = await Promise.all([
+  const [goods, sections] = await Promise.all([
     goodsOf(sale, now.facts.goods_version, call),
     Promise.all(call.pageParts.map((part) => part(sale, shows, call))),
   ])
@@ -139,7 +139,7 @@ export async function viewOf(
     protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
     scheduleUrl: config.SCHEDULE_URL,
-    ...Object.assign({}, ...parts),
+    sections: sections.filter((section) => section !== undefined),
     shows,
   }
 }

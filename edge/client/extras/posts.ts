@@ -5,7 +5,7 @@
 import type { Feed, Post, Posts, Schedule } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
 import { fileSet, middleFile } from '../../pages/parts/picture.ts'
-import { POST_PICTURE } from '../../pages/sale/posts.ts'
+import { POST_PICTURE } from '../../pages/feed/feed-section.ts'
 import { byId, element, get, type Page, show } from '../page.ts'
 import { shopText, timeElement } from './announcement.ts'
 

@@ -15,9 +15,8 @@ import { toSite } from '../sale/final-page.ts'
 import { thumbnail } from '../sale/gallery.ts'
 import { turnWaits } from '../sale/how-it-works.ts'
 import { RELOAD_MAX_SECONDS, reload } from '../sale/landing-page.ts'
-import { feedSection } from '../sale/posts.ts'
 import { aboutSale } from '../sale/sold.ts'
-import type { Content, PageContext } from '../view.ts'
+import { addedSections, type Content, type PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { drawPanel } from './draw-panel.ts'
 import { joinForm } from './join-form.ts'
@@ -71,11 +70,11 @@ export function linePage(context: PageContext, place: Place, number: number): Co
 /** The part that is the same for all visitors in the queue, which is most of the page. */
 function asideOf(context: PageContext): Html {
   const { view, lang, words } = context
-  const { sale, line, state, schedule, goods, posts } = view
+  const { sale, line, state, schedule, goods, sections = [] } = view
   return parts.get(
     `aside ${sale} ${line?.line} ${lang}`,
-    [state, schedule, goods, posts, words],
-    () => html`<aside class="stack">${feedSection(context)}${aboutSale(context)}${drawPanel(context)}</aside>`,
+    [state, schedule, goods, words, ...sections],
+    () => html`<aside class="stack">${addedSections(context)}${aboutSale(context)}${drawPanel(context)}</aside>`,
   )
 }
 

@@ -2,9 +2,8 @@
 import { buttonTo, type Html, heading, html } from '../html.ts'
 import { drawPanel } from '../line/draw-panel.ts'
 import { mailForm, pushSwitch } from '../mail-pages.ts'
-import type { Content, PageContext } from '../view.ts'
+import { addedSections, type Content, type PageContext } from '../view.ts'
 import { thumbnail } from './gallery.ts'
-import { feedSection } from './posts.ts'
 import { aboutSale } from './sold.ts'
 
 /** The page is the same for everyone, so that a cache can serve it. */
@@ -19,7 +18,7 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
     ${phase === 'sold_out' && pushSwitch(context, ['restocked'])}
   </section>
   ${aboutSale(context)}
-  ${feedSection(context)}
+  ${addedSections(context)}
   ${drawPanel(context)}`
   return { title, main, reloadSeconds: 60, named: true }
 }

@@ -11,12 +11,11 @@ import { wordsFor } from '../parts/fault.ts'
 import { countdown } from '../parts/moments.ts'
 import { itemsOf, priceOf } from '../parts/offer.ts'
 import { BEFORE, DURING, during } from '../parts/phases.ts'
-import type { Content, PageContext } from '../view.ts'
+import { addedSections, type Content, type PageContext } from '../view.ts'
 import { toCalendar } from './calendar.ts'
 import { toSite } from './final-page.ts'
 import { gallery } from './gallery.ts'
 import { howItWorks } from './how-it-works.ts'
-import { feedSection } from './posts.ts'
 import { aboutSale, priceNote } from './sold.ts'
 
 /** A page without a script reloads at least this often, because its content may be out of date. */
@@ -42,7 +41,7 @@ export function landingPage(context: PageContext): Content {
   ${during(schedule, BEFORE, howItWorks(context, true))}
   ${during(schedule, DURING, howItWorks(context, false))}
   ${aboutSale(context)}
-  ${feedSection(context)}
+  ${addedSections(context)}
   ${drawPanel(context)}`
   const untilMs = phase === 'upcoming' ? schedule.pre_queue_opens_at_ms : schedule.anchor_at_ms
   if (view.refusal) return { title: wordsFor(view.refusal, words)[0], main, reloadSeconds: null, named: true }

@@ -2,11 +2,9 @@
  * The landing page's data for search engines and link previews: a description, cards for Open Graph and Twitter, and
  * the sale in schema.org's vocabulary. All of it is data, which no browser runs.
  */
-import type { Post } from '../../../shared/api/public.ts'
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
 import { shareImage } from '../assets.ts'
 import { type Html, html, jsonInScript } from '../html.ts'
-import { inLanguage } from '../parts/announcement.ts'
 import { itemsOf } from '../parts/offer.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
@@ -25,21 +23,14 @@ const LOCALES: Readonly<Record<Language, string>> = {
 const MAX_PRODUCTS = 3
 
 /**
- * True for pages that search engines may index: those of the sale and its newest posts. A page with an invitation, of
- * an unlisted sale, or of a test sale may not be indexed.
+ * True for pages that search engines may index: the sale's, and those that features add with a head of their own. A
+ * page with an invitation, of an unlisted sale, or of a test sale may not be indexed.
  */
 export const isIndexed = ({ shows, invitation, state }: SaleView) =>
-  (shows.kind === 'landing' || (shows.kind === 'posts' && shows.page === null)) &&
+  (shows.kind === 'landing' || (shows.kind === 'added' && shows.head !== undefined)) &&
   invitation === undefined &&
   state.indexed &&
   !state.test
-
-/** The head of the page of a sale's posts: its address, and the text of the newest post. */
-export function postsHead({ view, words, lang }: PageContext, [newest]: readonly Post[]): Html {
-  const description = [`${words.feed} · ${view.state.name}`, newest && inLanguage(newest.text, lang).text]
-  return html`<link rel="canonical" href="${view.host}/sales/${view.sale}/posts">
-<meta name="description" content="${description.filter(Boolean).join(words.fullStop)}">`
-}
 
 export function sharingHead(context: PageContext): Html {
   const { view, lang } = context

@@ -11,9 +11,9 @@ import type { PageContext } from '../view.ts'
 export const POST_PICTURE = '(min-width: 60rem) 32rem, 92vw'
 
 /** The section is hidden if no posts are known, because the script may find some. */
-export function feedSection(context: PageContext): Html {
+export function feedSection(context: PageContext, posts: readonly Post[]): Html {
   const { view, words } = context
-  const { sale, posts = [] } = view
+  const { sale } = view
   const isEmpty = posts.length === 0
   const older = pageOf((posts.at(-1)?.n ?? 1) - 1)
   return html`<section class="stack" id="feed" aria-labelledby="feed-title" data-urgent="${words.announcementWarning}"
