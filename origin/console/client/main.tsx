@@ -1,10 +1,11 @@
 /** The console's entry: chooses the page for an address, and draws the frame around it. */
 import './style.css'
 import { QueryClientProvider } from '@tanstack/preact-query'
-import { render } from 'preact'
+import { type ComponentChild, render } from 'preact'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
 import { AccessPage } from './pages/access/access-page.tsx'
 import { AuditPage } from './pages/audit/audit-page.tsx'
+import { AnnounceButtons } from './pages/feed/announce.tsx'
 import { FeedPage } from './pages/feed/feed-page.tsx'
 import { BoxOfficePage } from './pages/hall/box-office-page.tsx'
 import { HallPage } from './pages/hall/hall-page.tsx'
@@ -16,6 +17,7 @@ import { SearchPage } from './pages/orders/search-page.tsx'
 import { PreviewPage } from './pages/preview/preview-page.tsx'
 import { PromoCodesPage } from './pages/promo-codes/promo-codes-page.tsx'
 import { ReportPage } from './pages/report/report-page.tsx'
+import type { NoticeControl } from './pages/sale/controls.tsx'
 import { SalePage } from './pages/sale/sale-page.tsx'
 import { EditSalePage, GoodsPage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
 import { QueuesPage } from './pages/scheduled/queues-page.tsx'
@@ -23,27 +25,34 @@ import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
 import { SynonymsPage } from './pages/search/synonyms-page.tsx'
 import { WebhooksPage } from './pages/webhooks/webhooks-page.tsx'
 import { Failure, Loading } from './parts.tsx'
-import { SaleFrame } from './sale-frame.tsx'
+import { SaleFrame, type Tab } from './sale-frame.tsx'
 import { SalesPage } from './sales-page.tsx'
 import { may, queries, readSession, session, signOut } from './session.ts'
 import { SignInPage } from './sign-in-page.tsx'
 import { Toast } from './toast.tsx'
 
+/** What features offer to change what visitors of a sale read. */
+const NOTICES: readonly NoticeControl[] = [AnnounceButtons]
+
+type SalePages = readonly (readonly [end: string, Page: (props: { sale: string }) => ComponentChild, tab?: string])[]
+
+/** The pages of a sale: the end of the address, the page, and its tab. */
 const SALE_PAGES = [
-  ['', SalePage],
-  ['/edit', EditSalePage],
-  ['/goods', GoodsPage],
-  ['/promo-codes', PromoCodesPage],
-  ['/preview', PreviewPage],
-  ['/feed', FeedPage],
-  ['/scheduled', ScheduledPage],
-  ['/access', AccessPage],
-  ['/invitations', InvitationsPage],
-  ['/hall', HallPage],
+  ['', ({ sale }) => <SalePage sale={sale} notices={NOTICES} />, 'Live'],
+  ['/edit', EditSalePage, 'Edit'],
+  ['/goods', GoodsPage, 'Goods'],
+  ['/promo-codes', PromoCodesPage, 'Promo codes'],
+  ['/preview', PreviewPage, 'Preview'],
+  ['/feed', FeedPage, 'Feed'],
+  ['/scheduled', ScheduledPage, 'Scheduled'],
+  ['/access', AccessPage, 'Rules and blocks'],
+  ['/invitations', InvitationsPage, 'Invitations'],
+  ['/hall', HallPage, 'Hall'],
   ['/hall/box-office', BoxOfficePage],
   ['/hall/import', ImportPage],
-  ['/report', ReportPage],
-] as const
+  ['/report', ReportPage, 'Report'],
+] as const satisfies SalePages
+const TABS = (SALE_PAGES as SalePages).flatMap(([end, , tab]): Tab[] => (tab === undefined ? [] : [[end, tab]]))
 
 function Console() {
   const operator = session.value
@@ -66,7 +75,7 @@ function Console() {
           {SALE_PAGES.map(([end, Page]) => (
             <Route key={end} path={`/console/sales/:sale${end}`}>
               {({ sale }) => (
-                <SaleFrame key={sale} sale={sale}>
+                <SaleFrame key={sale} sale={sale} tabs={TABS}>
                   <Page sale={sale} />
                 </SaleFrame>
               )}

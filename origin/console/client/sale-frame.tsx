@@ -10,21 +10,16 @@ import { ApiError, admin, read } from './api.ts'
 import { instant, useTitle } from './parts.tsx'
 import { may, shop } from './session.ts'
 
-const TABS = [
-  ['', 'Live'],
-  ['/edit', 'Edit'],
-  ['/goods', 'Goods'],
-  ['/promo-codes', 'Promo codes'],
-  ['/preview', 'Preview'],
-  ['/feed', 'Feed'],
-  ['/scheduled', 'Scheduled'],
-  ['/access', 'Rules and blocks'],
-  ['/invitations', 'Invitations'],
-  ['/hall', 'Hall'],
-  ['/report', 'Report'],
-] as const
+/** The end of a page's address, and the text of its tab. */
+export type Tab = readonly [end: string, text: string]
 
-export function SaleFrame({ sale, children }: { sale: string; children: ComponentChildren }) {
+interface Frame {
+  readonly sale: string
+  readonly tabs: readonly Tab[]
+  readonly children: ComponentChildren
+}
+
+export function SaleFrame({ sale, tabs, children }: Frame) {
   const { data, error } = useQuery({
     queryKey: ['sale', sale],
     queryFn: () => read(admin.sales[':sale'].$get({ param: { sale } })),
@@ -49,7 +44,7 @@ export function SaleFrame({ sale, children }: { sale: string; children: Componen
             </a>
           )}
         </p>
-        <Tabs sale={sale} hasHall={data?.products.some(({ section_type }) => section_type) ?? false} />
+        <Tabs sale={sale} all={tabs} hasHall={data?.products.some(({ section_type }) => section_type) ?? false} />
       </header>
       {children}
     </>
@@ -70,13 +65,13 @@ function NoSale({ sale }: { sale: string }) {
   )
 }
 
-function Tabs({ sale, hasHall }: { sale: string; hasHall: boolean }) {
+function Tabs({ sale, all, hasHall }: { sale: string; all: readonly Tab[]; hasHall: boolean }) {
   const [path] = useLocation()
   const base = `/console/sales/${sale}`
   const isAt = (end: string) => path === base + end || (end === '/hall' && path.startsWith(`${base}/hall/`))
   const isShown = (end: string) =>
     end === '/edit' || end === '/goods' ? may('operator') : end !== '/hall' || hasHall || isAt(end)
-  const shown = TABS.filter(([end]) => isShown(end))
+  const shown = all.filter(([end]) => isShown(end))
   const tabs = useRef<HTMLElement>(null)
   // On a phone the tabs scroll, so the current one is scrolled into view.
   useEffect(

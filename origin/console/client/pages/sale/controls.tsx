@@ -1,11 +1,12 @@
 /** The controls of a sale. Each describes its effect, asks for confirmation, and offers an undo if there is one. */
 import { useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { Choose, Confirm, count, instant, languageName, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { soldBy } from '../../sold-by.ts'
 import { PAUSE_REASONS } from './pause-reasons.ts'
-import { announce, end, open, pause, restock, resume, type State, setRate } from './sale-actions.ts'
+import { end, open, pause, restock, resume, type State, setRate } from './sale-actions.ts'
 
 const numberIn = (form: FormData, name: string) => Number(form.get(name))
 
@@ -176,9 +177,16 @@ export function RestockControl({ state }: { state: State }) {
   )
 }
 
-/** Shows the current announcement, and publishes a new one. */
-export function Announcements({ state }: { state: State }) {
-  const isOperator = may('operator')
+/** Buttons of a feature that change what visitors read. */
+export type NoticeControl = (props: { state: State }) => ComponentChild
+
+interface Notices {
+  readonly state: State
+  readonly controls: readonly NoticeControl[]
+}
+
+/** Shows the current announcement and the reason of a pause, with what features offer to change them. */
+export function Notices({ state, controls }: Notices) {
   const { announcement, pause_reason } = state
   return (
     <section class="card told" aria-label="What visitors read">
@@ -191,27 +199,11 @@ export function Announcements({ state }: { state: State }) {
         />
       )}
       {pause_reason && <Words title="Paused, because" text={pause_reason} />}
-      {isOperator && (
+      {may('operator') && (
         <div class="buttons start">
-          <Confirm
-            action="Announce"
-            effect={
-              'Everyone who waits reads it within three seconds. It takes the place of the one before. Undo: take ' +
-              'it away.'
-            }
-            onConfirm={(form) =>
-              announce(state, { level: textIn(form, 'level') as 'info' | 'warning', text: textsIn(form) }, announcement)
-            }
-          >
-            <AnnouncementFields />
-          </Confirm>
-          {announcement && (
-            <Confirm
-              action="Take it away"
-              effect="Visitors no longer see the announcement. It stays in the feed. Undo: announce it again."
-              onConfirm={() => announce(state, null, announcement)}
-            />
-          )}
+          {controls.map((Control) => (
+            <Control key={Control.name} state={state} />
+          ))}
         </div>
       )}
     </section>

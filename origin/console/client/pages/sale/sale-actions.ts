@@ -51,18 +51,3 @@ export async function restock(state: State, product: string, quantity: number): 
       `${quantity === 1 ? 'is' : 'are'} for sale.`,
   }
 }
-
-/** `before` is the announcement that visitors read until now. */
-export async function announce(
-  state: State,
-  announcement: AnnouncementRequest | null,
-  before: AnnouncementRequest | null,
-): Promise<Done> {
-  if (announcement === null) await call.announcement.$delete(paramOf(state))
-  else {
-    const { level, text } = announcement
-    await call.announcement.$put({ ...paramOf(state), json: { level, text } })
-  }
-  const text = announcement === null ? 'Visitors no longer see the announcement.' : 'Visitors read the announcement.'
-  return { text, undo: () => announce(state, before, announcement) }
-}

@@ -7,14 +7,20 @@ import { clock } from '../../../../../shared/format.ts'
 import { FlowChart, RateChart, WaitChart, WaitingChart } from '../../charts.tsx'
 import { fillGaps } from '../../gap-fill.ts'
 import { count, Failure, instant, Loading, useTitle, whoCame } from '../../parts.tsx'
-import { Announcements, PhaseControls } from './controls.tsx'
+import { type NoticeControl, Notices, PhaseControls } from './controls.tsx'
 import { Needs, Parts } from './health.tsx'
 import { type Live, minuteAgo, OLD_AFTER_MS, useLive } from './live-stream.ts'
 import { Queue } from './queue.tsx'
 import { Refusals } from './refusals.tsx'
 import { Stock } from './stock.tsx'
 
-export function SalePage({ sale }: { sale: string }) {
+interface SaleProps {
+  readonly sale: string
+  /** What features offer to change what visitors read. */
+  readonly notices: readonly NoticeControl[]
+}
+
+export function SalePage({ sale, notices }: SaleProps) {
   const { seen, error } = useLive(sale)
   const mark = seen?.live.summary.level === 'bad' ? '⚠ ' : ''
   useTitle(seen ? `${mark}${seen.live.state.name} · Console` : 'Console')
@@ -30,7 +36,7 @@ export function SalePage({ sale }: { sale: string }) {
       <Funnel live={live} nowMs={nowMs} />
       <Charts live={live} />
       <div class="columns three">
-        <Announcements state={live.state} />
+        <Notices state={live.state} controls={notices} />
         <Refusals live={live} />
         <Parts parts={live.summary.parts} />
       </div>
