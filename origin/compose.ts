@@ -43,6 +43,7 @@ import { type Actor, loop } from './lib/loop.ts'
 import { connectRedis } from './lib/redis.ts'
 import { RedisWatch } from './lib/redis-watch.ts'
 import { requireSecret } from './lib/request.ts'
+import { machine } from './lib/runtime.ts'
 import { Writes } from './lib/writes.ts'
 import { createWorker } from './loops.ts'
 import { mailRoutes } from './mail/mail-routes.ts'
@@ -58,8 +59,8 @@ import { OrderChanges } from './orders/order-changes.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
 import { PaymentJobs } from './payments/payment-jobs.ts'
+import { paymentWebhooks } from './payments/payment-routes.ts'
 import { startPayments } from './payments/payments.ts'
-import { paymentWebhooks } from './payments/provider-webhooks.ts'
 import { PromoCodes } from './promo-codes/promo-codes.ts'
 import { Arrivals } from './queue/arrivals.ts'
 import { EdgeNotifier } from './queue/edge-notifier.ts'
@@ -104,7 +105,7 @@ export interface Origin {
   readonly memory: SaleMemory
 }
 
-export async function compose(config: Config, log: Logger, stops: Stop[]): Promise<Origin> {
+export async function compose(config: Config, log: Logger, stops: Stop[], runtime = machine): Promise<Origin> {
   const isDevelopment = config.NODE_ENV === 'development'
   const startActor = (what: string, actor: Actor) => {
     actor.start()
@@ -121,7 +122,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   stops.push(['gate', () => redis.disconnect()])
 
   // -- Sales --
-  const sales = new Sales(sql)
+  const sales = new Sales(sql, runtime)
   const memory = new SaleMemory()
   const metrics = createMetrics(() => ({
     ledger: sales.canRecord(),
@@ -136,15 +137,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
     memory.keepOnly((saleId) => sales.get(saleId) !== undefined)
     metrics.forgetOld()
   }
-  startActor('sale memory', loop('sale memory', FORGET_MS, { log, metrics }, forget))
-  if (config.ROLE !== 'worker') startActor('reach of the ledger', noteReach({ redis, sales, log, metrics }))
-  const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1, undefined, limits))
+  startActor('sale memory', loop('sale memory', FORGET_MS, { runtime, log, metrics }, forget))
+  if (config.ROLE !== 'worker') startActor('reach of the ledger', noteReach({ redis, sales, runtime, log, metrics }))
+  const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1, undefined, limits), runtime)
   stops.push(['warm connections', () => warm.end()])
 
   // -- Who may join and buy --
   const keys = {
     admission: await importKeys(config.ADMISSION_KEYS, hmacKey),
-    order: importSecrets(config.ORDER_KEYS ?? { keys: [] }, hmacKey, config.ORDER_TOKEN_SECRET),
+    order: importSecrets(config.ORDER_KEYS, hmacKey),
   }
   const blocks = new Blocks(sql, { metrics, log })
   await blocks.refresh()
@@ -154,7 +155,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const policies = new Policies(blocks, config.PROOF_OF_WORK)
 
   // -- Queues --
-  const gates = new Gates(redis, memory)
+  const gates = new Gates(redis, memory, runtime)
   const { perSecond } = config.payment
   const loadShedder = new LoadShedder()
   const arrivals = new Arrivals({ redis, metrics, memory, log })
@@ -181,21 +182,45 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
   const jobs = new PaymentJobs(log)
   const halls = new Halls(sql, memory)
   const goods = new Goods(sql, memory)
-  const vouchers: readonly VoucherSource[] = [new PromoCodes(sql)]
+  const vouchers: readonly VoucherSource[] = [new PromoCodes(sql, runtime)]
   const searches = new RecentSearches({ sql, redis, log })
-  const checkout = new Checkout({ sql, warm, gates, sales, halls, vouchers, arrivals, metrics, memory, log })
-  const changes = new OrderChanges(redis, log)
+  const checkout = new Checkout({
+    sql,
+    warm,
+    gates,
+    sales,
+    halls,
+    vouchers,
+    arrivals,
+    metrics,
+    memory,
+    log,
+    runtime,
+  })
+  const changes = new OrderChanges(redis, log, runtime)
   stops.push(['changes of orders', changes.start()])
   const actionSeconds = config.PAYMENT_ACTION_SECONDS
-  const orders = new Orders({ sql, gates, changes, charges: jobs, actionSeconds, metrics, log })
+  const orders = new Orders({ sql, gates, changes, charges: jobs, actionSeconds, metrics, log, runtime })
   const events = new OrderEvents({ sql, sales, changes, metrics, log })
   startActor('order events', events)
   const updates = new SectionUpdates({ sales, metrics })
   startActor('section updates', updates)
-  const stock = { sql, sales, gates, work: new SaleWork(), memory, redisWatch, metrics, log }
+  const work = new SaleWork(undefined, runtime)
+  const stock = { sql, sales, gates, work, memory, redisWatch, metrics, log, runtime }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   const unitsReturned = (returned: readonly OrderRow[]) => reconciler.unitsReturned(returned)
-  const payments = await startPayments({ config, sql, redis, jobs, sales, orders, metrics, log, unitsReturned })
+  const payments = await startPayments({
+    config,
+    sql,
+    redis,
+    jobs,
+    sales,
+    orders,
+    metrics,
+    log,
+    unitsReturned,
+    runtime,
+  })
   stops.push(['payments', () => payments.stop()])
   // The gate is compared with the ledger before anyone is served: nobody meets a cold gate.
   await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))

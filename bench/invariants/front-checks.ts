@@ -1,7 +1,6 @@
 /** Checks that the shop front and the feed behind a cache cost no more with a crowd than with a few visitors. */
 import { n } from '../lib/figures.ts'
-import { type Check, check, ifAny } from './check.ts'
-import type { Evidence, FrontRecord } from './evidence.ts'
+import { type Check, check, type Evidence, type FrontRecord, ifAny } from './evidence.ts'
 import { mostWithin } from './queue-checks.ts'
 
 const WINDOW_MS = 1_000

@@ -4,8 +4,7 @@
  */
 import { sumOf } from '../lib/demo-drop.ts'
 import { n } from '../lib/figures.ts'
-import { type Check, check, count, ifAny } from './check.ts'
-import type { Evidence, GoodsRecords, GoodsVisit } from './evidence.ts'
+import { type Check, check, count, type Evidence, type GoodsRecords, type GoodsVisit, ifAny } from './evidence.ts'
 
 interface Buyer extends GoodsVisit {
   readonly order: string

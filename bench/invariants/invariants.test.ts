@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import type { Schedule } from '../../shared/schedule.ts'
-import { sampleSchedule } from '../lib/sample-schedule.ts'
-import { isGood } from './check.ts'
-import type {
-  AttackRecord,
-  Attempts,
-  Change,
-  Charge,
-  Evidence,
-  FaultRecord,
-  Gains,
-  GivenBack,
-  LedgerOrder,
-  Seen,
-  StoreRecords,
-  VisitRecord,
+import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
+import {
+  type AttackRecord,
+  type Attempts,
+  type Change,
+  type Charge,
+  type Evidence,
+  type FaultRecord,
+  type Gains,
+  type GivenBack,
+  isGood,
+  type LedgerOrder,
+  type Seen,
+  type StoreRecords,
+  type VisitRecord,
 } from './evidence.ts'
 import { judge } from './invariants.ts'
 import { inversions, mostWithin } from './queue-checks.ts'

@@ -3,8 +3,7 @@
  * fail, and reports by how much.
  */
 import { n } from '../lib/figures.ts'
-import { type Check, check, ifAny } from './check.ts'
-import type { Evidence, Gains } from './evidence.ts'
+import { type Check, check, type Evidence, type Gains, ifAny } from './evidence.ts'
 import { frontChecks } from './front-checks.ts'
 import { goodsChecks } from './goods-checks.ts'
 import { orderChecks } from './order-checks.ts'

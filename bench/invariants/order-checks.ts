@@ -4,8 +4,18 @@
  */
 import { isLive, isSold } from '../../shared/api/order-status.ts'
 import { n } from '../lib/figures.ts'
-import { type Check, check, count, ifAny } from './check.ts'
-import { type Charge, type End, type Evidence, type LedgerOrder, PAID_ENDS, type VisitRecord } from './evidence.ts'
+import {
+  type Charge,
+  type Check,
+  check,
+  count,
+  type End,
+  type Evidence,
+  ifAny,
+  type LedgerOrder,
+  PAID_ENDS,
+  type VisitRecord,
+} from './evidence.ts'
 
 type Orders = ReadonlyMap<string, LedgerOrder>
 

@@ -5,8 +5,7 @@ import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'
 import { n } from '../lib/figures.ts'
-import { type Check, check, count, ifAny } from './check.ts'
-import type { Evidence, Seen, VisitRecord } from './evidence.ts'
+import { type Check, check, count, type Evidence, ifAny, type Seen, type VisitRecord } from './evidence.ts'
 
 /**
  * After the lobby has closed, a shard may still issue a number of the lobby for the life of a lease and slightly

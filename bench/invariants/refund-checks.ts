@@ -3,8 +3,17 @@
  */
 import { isSold } from '../../shared/api/order-status.ts'
 import { n } from '../lib/figures.ts'
-import { type Check, check, count, ifAny } from './check.ts'
-import type { Change, Charge, Evidence, GivenBack, LedgerOrder } from './evidence.ts'
+import {
+  type Change,
+  type Charge,
+  type Check,
+  check,
+  count,
+  type Evidence,
+  type GivenBack,
+  ifAny,
+  type LedgerOrder,
+} from './evidence.ts'
 
 export const refundChecks = (e: Evidence): Check[] => [refundsRecorded(e), feedComplete(e)]
 

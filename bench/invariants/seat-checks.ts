@@ -5,8 +5,17 @@
 import type { DemoHall } from '../../dev/demo/hall.ts'
 import { Chart, ORDINARY, type Seat } from '../../origin/seats/chart.ts'
 import { n } from '../lib/figures.ts'
-import { type Check, check, count, ifAny } from './check.ts'
-import type { Evidence, HallLine, HallOrder, HallRecords, HallVisit } from './evidence.ts'
+import {
+  type Check,
+  check,
+  count,
+  type Evidence,
+  type HallLine,
+  type HallOrder,
+  type HallRecords,
+  type HallVisit,
+  ifAny,
+} from './evidence.ts'
 
 /**
  * A gate takes seats before the ledger does, and frees them after it, with at most this delay. With faults it may

@@ -1,7 +1,6 @@
 /** Checks of the stores, and of what happened to them while parts were killed. */
 import { n } from '../lib/figures.ts'
-import { type Check, check } from './check.ts'
-import type { Evidence, FaultRecord } from './evidence.ts'
+import { type Check, check, type Evidence, type FaultRecord } from './evidence.ts'
 
 export const storeChecks = (e: Evidence): Check[] => [
   storesAgree(e),

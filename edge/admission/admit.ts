@@ -2,6 +2,7 @@
  * The checks before a visitor gets a place, the cheapest first: blocks and rules, sign-in, invitation, and proof of
  * work or Turnstile. It also has the checks on visitors who have a place.
  */
+
 import * as v from 'valibot'
 import {
   ACCOUNT_PREFIX,
@@ -15,13 +16,13 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal } from '../../shared/schedule.ts'
 import { EDGE_ISSUER, type QueueClaims } from '../../shared/tokens.ts'
-import { type Call, refuse } from '../http/call.ts'
+import { addressOf, type Call, refuse } from '../http/call.ts'
 import { networksOf } from '../http/limits/networks.ts'
-import { limitVisitor } from '../http/limits/rate-limits.ts'
+import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { hasLeft } from '../queue/numbers/numbers.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
-import { claimsIn, deletePlaceCookie } from '../visitor/credentials.ts'
+import { type Admission, claimsIn, deletePlaceCookie, requireAdmission } from '../visitor/credentials.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { setSecretCookie, type Visitor, visitorOf } from '../visitor/visitor.ts'
 import { readJoin } from './join-request.ts'
@@ -137,7 +138,7 @@ async function applicantOf(visitor: string, policy: Policy, call: Call): Promise
   const session = await sessionOf(call)
   const { asn, country } = Object(cf) as { asn?: number; country?: string }
   return {
-    address: headers.get(call.config.ADDRESS_HEADER) ?? '',
+    address: addressOf(call) ?? '',
     asn: asn ?? null,
     country: country ?? null,
     userAgent: headers.get('user-agent') ?? '',
@@ -185,7 +186,7 @@ export async function challengeDifficulty(known: SaleNow, visitor: string, wante
   const least = leastDifficulty(access, action === 'prove', call)
   if (action === 'allow' || least === 0) return asksForProof(policy, call) ? TRIFLING : 0
   if (access.proof_of_work !== 'auto' && action !== 'prove') return least
-  const networks = networksOf(call.request.headers.get(call.config.ADDRESS_HEADER) ?? '')
+  const networks = networksOf(addressOf(call) ?? '')
   return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(sale, networks, call.nowMs)))
 }
 
@@ -252,4 +253,16 @@ export async function refuseBlockedHolder(token: string, call: Call): Promise<vo
   // The visitor is identified only if anybody is blocked, because that takes as long as the rest of the call.
   const visitor = iss === EDGE_ISSUER ? sub : async () => (await visitorOf(null, call)).name
   await refuseBlockedIn(sale, visitor, call)
+}
+
+/**
+ * The admission of a caller who checks out, or does `what`. Throws `refused`, or `too-many-requests` if the caller or
+ * their network does so too often.
+ */
+export async function requireBuyer(sale: string, call: Call, what = 'checkout'): Promise<Admission> {
+  limitAddress(what, call.config.STATUS_PER_ADDRESS, call)
+  const admission = await requireAdmission(sale, call)
+  limitVisitor(what, admission.claims.sub, call.config.STATUS_PER_VISITOR, call)
+  await refuseBlockedIn(sale, admission.claims.sub, call)
+  return admission
 }

@@ -3,8 +3,8 @@
 import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER, EDGE_NETWORKS_HEADER } from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { tryParse } from '../../shared/parse.ts'
-import { requireBuyer } from '../admission/buyer.ts'
-import { type Call, isBrowser } from '../http/call.ts'
+import { requireBuyer } from '../admission/admit.ts'
+import { addressOf, type Call, isBrowser } from '../http/call.ts'
 import { unpaidBounds } from '../http/limits/rate-limits.ts'
 import { passOn } from '../http/origin.ts'
 import { setOrderCookie } from '../visitor/credentials.ts'
@@ -28,8 +28,7 @@ export async function totals(sale: string, call: Call): Promise<Response> {
  * They also contain the units that the buyer's networks may hold unpaid.
  */
 export function aboutBuyer(call: Call) {
-  const { request, config } = call
-  const address = request.headers.get(config.ADDRESS_HEADER)
+  const address = addressOf(call)
   return {
     [EDGE_LANGUAGE_HEADER]: languageOf(call).lang,
     ...(address !== null && { [EDGE_ADDRESS_HEADER]: address }),

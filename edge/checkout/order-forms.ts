@@ -5,17 +5,16 @@
  * button to send the form again if that may help.
  */
 
+import { Quote } from '../../shared/api/internal.ts'
 import { isLive } from '../../shared/api/order-status.ts'
 import { Order } from '../../shared/api/public.ts'
 import { type Fields, tryParse } from '../../shared/parse.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
-import { refuseBlockedHolder } from '../admission/admit.ts'
-import { requireBuyer } from '../admission/buyer.ts'
+import { refuseBlockedHolder, requireBuyer } from '../admission/admit.ts'
 import { type Call, formFields, isScript, refuse, seeOther, sendJson, sendProblem, wantsJson } from '../http/call.ts'
 import { callOrigin } from '../http/origin.ts'
 import { linesIn } from '../pages/turn/cart-fields.ts'
 import { buyerIn } from '../pages/turn/checkout-body.ts'
-import { Quote } from '../pages/turn/quote.ts'
 import { publicNow } from '../queue/sale-now.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
 import { requireOrderToken, setOrderCookie } from '../visitor/credentials.ts'

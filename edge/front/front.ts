@@ -6,8 +6,8 @@ import type { Arranged, FrontSale, FrontView } from '../pages/front/front-page.t
 import { renderFront } from '../pages/index.ts'
 import { PAGE_HEADERS } from '../view/respond.ts'
 import { type ChosenLanguage, keepLanguage, sharedLanguage } from '../visitor/language.ts'
+import { indexPath } from './front-index.ts'
 import { arrange, type Front, frontNow } from './listing.ts'
-import { indexPath } from './searched.ts'
 
 /** The route `GET /`: the page, or a list for clients that request JSON. */
 export async function showFront(call: Call): Promise<Response> {

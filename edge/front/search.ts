@@ -1,17 +1,21 @@
 /** Searches at the edge, for browsers without a script and for catalogues that are too large for a browser. */
+
 import * as v from 'valibot'
 import { pageLimit } from '../../shared/api/fields.ts'
+import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
 import { parse } from '../../shared/parse.ts'
 import { type Found, MAX_QUERY } from '../../shared/search/search-index.ts'
 import { CACHE_TTL, cacheTimes } from '../http/cache.ts'
-import { type Call, refuse, sendTagged, wantsHtml } from '../http/call.ts'
-import { limitAddress } from '../http/limits/rate-limits.ts'
+import { type Call, isForeignForm, refuse, sendTagged, wantsHtml } from '../http/call.ts'
+import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
+import { passOn } from '../http/origin.ts'
 import { renderSearch } from '../pages/index.ts'
 import { PAGE_HEADERS } from '../view/respond.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
+import { accountOf } from '../visitor/session.ts'
 import { frontView } from './front.ts'
+import { entriesIn, indexOf, indexPath } from './front-index.ts'
 import { frontNow } from './listing.ts'
-import { entriesIn, indexOf, indexPath } from './searched.ts'
 
 const MAX_COMPLETIONS = 8
 
@@ -80,3 +84,20 @@ function toJson({ query, corrected, did_you_mean, hits }: Found) {
 
 const sendFound = (body: object) =>
   Response.json(body, { headers: { vary: PAGE_HEADERS.vary, ...cacheTimes(CACHE_TTL.search) } })
+
+/**
+ * The route `/me/searches`: the latest searches of a visitor who is signed in at the shop. The origin stores them for
+ * all their devices.
+ */
+export async function ownSearches(call: Call): Promise<Response> {
+  const { request, config } = call
+  // A request from another host may only read, and cannot see the response.
+  if (request.method !== 'GET' && request.method !== 'HEAD' && isForeignForm(request)) refuse('forbidden')
+  const detail = 'Sign in to the shop: it keeps the searches of accounts alone.'
+  const account = (await accountOf(call)) ?? refuse('sign-in-required', { detail })
+  limitVisitor('searches', account, config.STATUS_PER_VISITOR, call)
+  const { search } = new URL(request.url)
+  return passOn(`/internal/searches${search}`, config.EDGE_TOKEN, call, {
+    [EDGE_VISITOR_HEADER]: encodeURIComponent(account),
+  })
+}

@@ -5,7 +5,7 @@
  */
 import { type AvailabilityDocument, HallAvailability, type SectionsDocument } from '../../shared/api/hall.ts'
 import { tryParse } from '../../shared/parse.ts'
-import { requireBuyer } from '../admission/buyer.ts'
+import { requireBuyer } from '../admission/admit.ts'
 import { loadVersion, readInternal, sendVersion, type Version } from '../goods/versions.ts'
 import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
 import { type Call, etagOf, refuse, sendTagged } from '../http/call.ts'

@@ -1,13 +1,13 @@
 /** The input of the pages, and the result of each part of a page. */
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
+import type { Quote } from '../../shared/api/internal.ts'
 import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Fields } from '../../shared/parse.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
-import type { Quote } from './turn/quote.ts'
 import type { Language, Words } from './words/words.ts'
 
 /** The input of every page of a sale. */

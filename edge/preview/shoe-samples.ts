@@ -1,7 +1,7 @@
 /** An invented shoe in fourteen sizes, which is sent to addresses, with a promo code; for previews and tests. */
 import { type Delivery, type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
+import type { Quote } from '../../shared/api/internal.ts'
 import type { Order, PublicProduct } from '../../shared/api/public.ts'
-import type { Quote } from '../pages/turn/quote.ts'
 import type { SaleView } from '../pages/view.ts'
 
 const SHOE: PublicProduct = {

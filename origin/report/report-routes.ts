@@ -1,6 +1,8 @@
-/** The operators' call for the report of a sale. */
+/** The operators' calls for the report of a sale, and for findings. They are mounted below `/admin`. */
+
 import { Hono } from 'hono'
 import type { Config } from '../base/config.ts'
+import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OperatedSales } from '../sales/sales.ts'
 import { type ListAnnouncements, saleReport } from './sale-report.ts'
@@ -17,3 +19,9 @@ export const reportRoutes = ({ sales, ...deps }: ReportDeps) =>
     const nowMs = () => sales.nowMs()
     return c.json(await saleReport({ ...deps, nowMs }, await sales.find(c.req.param('sale'))))
   })
+
+/** Findings of a sale, and those without a sale, such as a charge for an unknown order. */
+export const findingRoutes = (sql: Sql) =>
+  new Hono()
+    .get('/findings', async (c) => c.json(await readFindings(sql, NO_SALE)))
+    .get('/sales/:sale/findings', async (c) => c.json(await readFindings(sql, c.req.param('sale'))))

@@ -1,10 +1,11 @@
 /** The messages between edge and origin. */
+
 import * as v from 'valibot'
 import { Policy } from './access.ts'
 import { Email, LANGUAGES, Texts } from './fields.ts'
-import { Delivery, Fees, type GoodsDocument, NO_DELIVERY } from './goods.ts'
+import { Delivery, Fees, type GoodsDocument } from './goods.ts'
 import { PushOffer, PushSubscription } from './mails.ts'
-import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale } from './public.ts'
+import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale, Totals } from './public.ts'
 
 /**
  * The header in which a buyer's call carries the edge's token (EDGE_TOKEN). The buyer's own token is in
@@ -53,15 +54,15 @@ export const SaleState = v.object({
   contact: AskedContact,
   ...OnReceipts,
   indexed: v.boolean(),
-  mails: v.optional(v.array(v.string()), []),
-  push: v.optional(v.nullable(PushOffer), null),
+  mails: v.array(v.string()),
+  push: v.nullable(PushOffer),
   test: v.boolean(),
-  fees: v.optional(Fees, []),
-  delivery: v.optional(Delivery, { ...NO_DELIVERY }),
-  goods_version: v.optional(v.nullable(v.number())),
+  fees: Fees,
+  delivery: Delivery,
+  goods_version: v.nullable(v.number()),
   products: v.array(v.object({ ...PublicProduct.entries, held: v.number(), sold: v.number() })),
   /** Null if the sale has no hall. */
-  chart_version: v.optional(v.nullable(v.number())),
+  chart_version: v.nullable(v.number()),
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
   /**
    * The ticket numbers whose first checkout call has reached the origin since it began to count. The count may
@@ -183,7 +184,7 @@ export const JoinCounts = v.object({
   /** The number of new places. */
   joins: many,
   /** The new places whose network already had as many places as can buy at once. */
-  crowded: v.optional(many, 0),
+  crowded: many,
   /** The number of solved proofs of work. */
   proofs: many,
   /** The refusals by the name of the problem. */
@@ -194,7 +195,7 @@ export const JoinCounts = v.object({
    * How long the protected site took to answer those who were let in, in milliseconds. A session is one sample a
    * second, by the digest of both (edge/protect/answer-times.ts).
    */
-  answers: v.optional(byName(/^[0-9a-f]{8}$/), {}),
+  answers: byName(/^[0-9a-f]{8}$/),
 })
 export type JoinCounts = v.InferOutput<typeof JoinCounts>
 
@@ -209,3 +210,16 @@ const VISITORS_PER_SHARD = 10_000
 export const MAX_SHARDS = 2_000
 
 export const shardsFor = (visitors: number) => Math.min(MAX_SHARDS, Math.ceil(visitors / VISITORS_PER_SHARD))
+
+/** The price of a choice, as the origin calculates it before a reservation. */
+export const Quote = v.object({
+  ...Totals.entries,
+  /** The valid promo codes, and the reasons why others are not valid. */
+  promo_codes: v.optional(
+    v.array(v.object({ code: v.string(), holds: v.boolean(), reason: v.optional(v.string()) })),
+    [],
+  ),
+  /** True if the totals are without delivery, whose price depends on the country. */
+  needs_country: v.optional(v.boolean(), false),
+})
+export type Quote = v.InferOutput<typeof Quote>

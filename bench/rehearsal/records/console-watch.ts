@@ -1,7 +1,7 @@
 /** Records what the console shows during a sale whose payments are limited. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LiveReading } from '../../../shared/api/operators/live.ts'
-import { type Check, check, ifAny } from '../../invariants/check.ts'
+import { type Check, check, ifAny } from '../../invariants/evidence.ts'
 import { admin } from '../../lib/operator.ts'
 import type { Target } from './records.ts'
 

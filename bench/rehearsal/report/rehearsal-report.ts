@@ -1,7 +1,7 @@
 /** Writes the report of a rehearsal: one HTML file without scripts, for light and dark looks, paper and phone. */
 
 import { KINDS, type Kind, LEAST_AFTER_TURN } from '../../crowd/tally.ts'
-import type { Check } from '../../invariants/check.ts'
+import type { Check } from '../../invariants/evidence.ts'
 import { duration, n } from '../../lib/figures.ts'
 import type { Percentiles } from '../../lib/histogram.ts'
 import type { Result } from '../play.ts'

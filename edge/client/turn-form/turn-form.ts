@@ -3,10 +3,11 @@
  * next to their fields. Only a turn loads it. Without it the form works, and the server's response has the same
  * content.
  */
+
+import type { Quote } from '../../../shared/api/internal.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
-import type { Quote } from '../../pages/turn/quote.ts'
 import { choiceIn, type Sum, sumOf } from './choice.ts'
 import { messageOf, say } from './faults.ts'
 import { rowsOf } from './rows.ts'

@@ -18,7 +18,6 @@ import { picture } from '../parts/picture.ts'
 import { seatName } from '../turn/hall-form.ts'
 import { type Content, homeOf, type PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
-import { done } from './done.ts'
 import { whatNext } from './what-next.ts'
 
 /** An order in progress reloads this often without a script. */
@@ -117,7 +116,7 @@ function unpaid(context: PageContext, order: Order): Html {
 
 const bought = ({ words }: PageContext, order: Order) => {
   const [title, text] = stateOf(words, order)
-  return html`<div>${order.status !== 'refunded' && done}${heading(title, text)}</div>`
+  return html`<div>${order.status !== 'refunded' && checkMark}${heading(title, text)}</div>`
 }
 
 /** The goods, and the number that buyers and support tell each other. */
@@ -279,3 +278,22 @@ function sandboxForm(context: PageContext, order: Order, pay: string): Html {
     `,
   )
 }
+
+/** The rays of the ring around the check mark. Every fourth ray is longer. */
+const TICKS = 48
+const round = (value: number) => value.toFixed(1)
+
+const rays = Array.from({ length: TICKS }, (_, i) => {
+  const angle = (i / TICKS) * 2 * Math.PI
+  const at = (radius: number) => `${round(60 + radius * Math.cos(angle))} ${round(60 + radius * Math.sin(angle))}`
+  return `M${at(40)}L${at(i % 4 === 0 ? 52 : 47)}`
+}).join('')
+
+/**
+ * The check mark of a paid order in a ring like the comb. It is hidden from screen readers, because the words next to
+ * it have the same meaning.
+ */
+const checkMark = html`<svg class="done" viewBox="0 0 120 120" aria-hidden="true" focusable="false"><path
+  class="rays" d="${rays}" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/><circle cx="60" cy="60"
+    r="30" fill="currentColor"/><path class="tick" d="m47 61 9 9 17-19" fill="none" stroke="var(--paper)"
+      stroke-width="5" stroke-linecap="round" stroke-linejoin="round"/></svg>`

@@ -1,9 +1,9 @@
 /** Times of the schedule as countdowns or dates. */
+import { PHASES, type Phase, type Schedule } from '../../../shared/api/public.ts'
 import { clock, moment } from '../../../shared/format.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, hidden, html } from '../html.ts'
 import type { PageContext } from '../view.ts'
-import { AFTER, BEFORE, during } from './phases.ts'
 
 /** The times of a schedule that a page shows. Dates show the published times; countdowns use the edge's times. */
 export type ScheduleMoment = 'opens_at' | 'ends_at' | 'pre_queue_opens_at' | Countdown
@@ -57,3 +57,13 @@ export const opens = ({ view: { schedule }, words }: PageContext) => [
   during(schedule, BEFORE, words.opensAt, 'span'),
   during(schedule, AFTER, words.openedAt, 'span'),
 ]
+
+// -- Parts of a page that are visible only in some phases of the sale ------------------------------------------------
+
+export const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
+export const DURING: readonly Phase[] = ['open', 'paused', 'all_in_carts']
+export const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
+
+/** A part that the page shows only in these phases of the sale. */
+export const during = (schedule: Schedule, phases: readonly Phase[], body: Html | string, tag = 'div') =>
+  html`<${tag} data-phases="${phases.join(' ')}" ${hidden(!phases.includes(schedule.phase))}>${body}</${tag}>`

@@ -3,6 +3,7 @@
  * button.
  */
 import type { AddressField } from '../../../shared/api/goods.ts'
+import type { Quote } from '../../../shared/api/internal.ts'
 import type { PublicProduct } from '../../../shared/api/public.ts'
 import { clock, fill, money } from '../../../shared/format.ts'
 import { turnScript } from '../assets.ts'
@@ -15,7 +16,6 @@ import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { describes, type Faults, faultBeside, totalsIn } from './faults.ts'
-import type { Quote } from './quote.ts'
 
 /** The meaning of each field for the browser's autofill (HTML, 4.10.18.7), and its width. */
 const TYPED: Readonly<

@@ -1,4 +1,6 @@
 /** The errors of a purchase, each next to the field that the buyer must correct. */
+
+import { Quote } from '../../../shared/api/internal.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import { type Problem, TOO_HEAVY } from '../../../shared/problem.ts'
@@ -6,7 +8,6 @@ import { type Html, html } from '../html.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
 import { ADDRESS_FIELDS } from './checkout-body.ts'
-import { Quote } from './quote.ts'
 
 /** The errors by the name of a field or of a part of the form, in the order of the page. */
 export type Faults = Readonly<Record<string, string | undefined>>

@@ -1,9 +1,11 @@
 /** The blocks of all sales. */
+
 import { useSignal } from '@preact/signals'
 import type { BlockState } from '../../../../../shared/api/operators/answers.ts'
+import { admin } from '../../api.ts'
 import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import { block, unblock } from './block.ts'
+import type { Done } from '../../toast.tsx'
 
 /** The list shows at most this many blocks; the search finds the others. */
 const SHOWN = 100
@@ -103,4 +105,17 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
 function whoOf({ visitor, account, address }: BlockState): string {
   if (address !== undefined) return `address ${address}`
   return account === undefined ? `visitor ${visitor}` : `account ${account}`
+}
+
+type Block = Parameters<typeof admin.blocks.$post>[0]['json']
+
+/** Each of the two actions reports its result and offers the other one as its undo. */
+export async function block(added: Block, who: string): Promise<Done> {
+  const { block: id } = await (await admin.blocks.$post({ json: added })).json()
+  return { text: `${who} can join no sale.`, undo: () => unblock(id, added, who) }
+}
+
+export async function unblock(id: string, removed: Block, who: string): Promise<Done> {
+  await admin.blocks[':block'].$delete({ param: { block: id } })
+  return { text: `${who} can join again.`, undo: () => block(removed, who) }
 }

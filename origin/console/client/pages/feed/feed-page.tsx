@@ -7,8 +7,7 @@ import { admin, read } from '../../api.ts'
 import { Confirm, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
-import { AddPicture } from '../goods/picture-fields.tsx'
-import { shownAt } from '../goods/pictures.ts'
+import { AddPicture, shownAt } from '../goods/picture-fields.tsx'
 import { Texts, textsIn, Words } from '../sale/controls.tsx'
 
 const REFRESH_MS = 5_000

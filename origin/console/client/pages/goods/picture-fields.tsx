@@ -1,9 +1,11 @@
 /** Fields for pictures: choose, drop or fetch them, describe them, order them, and remove them. */
+
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import { send } from '../../api.ts'
+import { shop } from '../../session.ts'
 import { type Body, valueAt } from '../sale-form/draft.ts'
 import { TextField, useForm } from '../sale-form/fields.tsx'
-import { fetchPicture, shownAt, uploadPicture } from './pictures.ts'
 
 interface AddProps {
   readonly label: string
@@ -189,3 +191,23 @@ export function Picture({ path, label }: { path: string; label: string }) {
     </div>
   )
 }
+
+/** The origin makes several widths and formats of it before it responds. */
+const UPLOAD_TIMEOUT_MS = 120_000
+
+/** Uploads a picture to the origin, which stores it for the pages. */
+async function upload(body: Blob | string, type: string): Promise<string> {
+  const init = { method: 'POST', headers: { 'content-type': type }, body }
+  const { url }: { readonly url: string } = await (await send('/admin/images', init, UPLOAD_TIMEOUT_MS)).json()
+  return url
+}
+
+/** Both functions return the picture's address, and throw the reason if it is refused. */
+export const uploadPicture = (file: File) => upload(file, file.type || 'application/octet-stream')
+
+export const fetchPicture = (address: string) => upload(JSON.stringify({ url: address }), 'application/json')
+
+/**
+ * The address of a middle width, as visitors load it. A picture on another host is fetched when the sale is saved.
+ */
+export const shownAt = (url: string) => (url.startsWith('/') ? `${shop.value ?? ''}${url}` : url)

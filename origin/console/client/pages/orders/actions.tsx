@@ -4,7 +4,7 @@ import { decimal, minorOf, money } from '../../../../../shared/format.ts'
 import { ApiError, admin } from '../../api.ts'
 import { Confirm, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import { block, unblock } from '../access/block.ts'
+import { block, unblock } from '../access/blocks.tsx'
 import { lineName, type Order, openLines, openRefunds, proposedMinor, restMinor } from './order.ts'
 
 export function Actions({ order }: { order: Order }) {

@@ -4,7 +4,7 @@ import type { PromoCode } from '../../../../../shared/api/goods.ts'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
 import { Choose, textIn } from '../../parts.tsx'
 import { valuesIn } from '../goods/variants.ts'
-import { localOf } from '../sale-form/units.ts'
+import { localOf } from '../sale-form/fields.tsx'
 
 const KINDS = [
   ['percent', 'a share of the price'],

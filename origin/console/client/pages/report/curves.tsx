@@ -2,7 +2,7 @@
 import { FlowChart, RateChart, StockChart, WaitChart, WaitingChart } from '../../charts.tsx'
 import { fillGaps } from '../../gap-fill.ts'
 import { count, figure } from '../../parts.tsx'
-import { type Report, Section } from './section.tsx'
+import { type Report, Section } from './figures.tsx'
 
 export function Curves({ curves, waits }: Pick<Report, 'curves' | 'waits'>) {
   const { minutes_per_point } = curves

@@ -1,7 +1,7 @@
 /** The fairness of a sale: the proof of its draw, and how many buyers were overtaken. */
 import { clock } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
-import { type Report, Section } from './section.tsx'
+import { type Report, Section } from './figures.tsx'
 
 type Line = Report['fairness'][number]
 

@@ -1,7 +1,8 @@
 /** The figures of a report: visitors from joining to paying, money, units and times. */
+import type { ComponentChildren } from 'preact'
 import { clock, money, roughly } from '../../../../../shared/format.ts'
+import { admin, read } from '../../api.ts'
 import { count, instant, moment, TableHead, unitsSum, whoCame } from '../../parts.tsx'
-import { type Report, Section } from './section.tsx'
 
 const known = (value: number | null) => (value === null ? 'unknown' : count(value))
 const percent = (share: number | null) =>
@@ -96,3 +97,15 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
 }
 
 const of = (share: number | null, whole: string) => (share === null ? '' : `${percent(share)} of those ${whole}`)
+
+export const readReport = (sale: string) => read(admin.sales[':sale'].report.$get({ param: { sale } }))
+export type Report = Awaited<ReturnType<typeof readReport>>
+
+export function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}

@@ -5,8 +5,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { Failure, Loading, moment, TableHead, useTitle } from '../../parts.tsx'
 import { Curves } from './curves.tsx'
 import { Fairness } from './fairness.tsx'
-import { Figures } from './figures.tsx'
-import { type Report, readReport, Section } from './section.tsx'
+import { Figures, type Report, readReport, Section } from './figures.tsx'
 
 /** After this many frames the charts are drawn in the colours for paper. */
 const FRAMES = 3

@@ -6,7 +6,6 @@ import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
 import { languageName } from '../../parts.tsx'
 import { type Body, type Json, valueAt, type Wrong } from './draft.ts'
-import { localOf } from './units.ts'
 
 interface Form {
   readonly body: Body
@@ -269,4 +268,14 @@ export function Check(props: Named) {
       {below}
     </div>
   )
+}
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** The time in the format of `datetime-local`, in the operator's time zone. */
+export function localOf(iso: string): string {
+  const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return ''
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
 }
