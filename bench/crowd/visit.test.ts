@@ -2,7 +2,7 @@
 import { expect, type TestContext, test } from 'vitest'
 import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { progressOf } from '../../shared/api/order-status.ts'
-import { sampleSchedule } from '../lib/sample-schedule.ts'
+import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
 import { visit } from './visit.ts'
 import { UNKNOWN } from './visitors/identities.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../edge/queue/numbers/lease.ts'
 import { hubsOf, mirrorsOf } from '../../edge/queue/numbers/tree.ts'
 import { FRESH_MS, MIRROR_MS } from '../../edge/queue/timeline.ts'
-import { poisson } from '../lib/random.ts'
+import { poisson } from '../../shared/lib/random.ts'
 import { Loads, type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
 /** The n-th data centre has about 1/n^0.6 of the first one's traffic. */

@@ -1,10 +1,9 @@
 /** The coordinator in the model, with the real controller. */
 import { Grants, type Lease, type UnusedRange } from '../../edge/queue/numbers/lease.ts'
-import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
-import { EMPTY_MEMORY, type Memory, observe, ranMs } from '../../edge/queue/pace/memory.ts'
-import { announce, inEffect, latest, nextFromMs, type Timeline } from '../../edge/queue/timeline.ts'
+import { REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
+import type { Timeline } from '../../edge/queue/timeline.ts'
+import { SimulatedRoom } from '../../edge/testing/simulated-room.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
-import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Loads, PerSecond, type Scenario } from './scenario.ts'
 import type { Shop } from './shop.ts'
 
@@ -12,30 +11,28 @@ import type { Shop } from './shop.ts'
 export const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
 /** The origin notifies the room of the end within this time. */
 export const NOTIFIED_MS = 200
-const SEED = '5e'.repeat(32)
 
 export class Room {
   readonly calls = new Loads(1)
   readonly writes = new PerSecond()
-  timeline: Timeline
   #next = 1
   readonly #grants = new Grants()
-  #memory: Memory = { ...EMPTY_MEMORY, reached_at_ms: Number.MIN_SAFE_INTEGER }
-  #size: number | null = null
+  readonly #queue: SimulatedRoom
   #refreshedAtMs = Number.NEGATIVE_INFINITY
   readonly #s: Scenario
   readonly #shop: Shop
 
-  constructor(s: Scenario, shop: Shop) {
+  /** The sale opens at 0; the pre-queue begins before. */
+  constructor(s: Scenario, shop: Shop, beginMs: number) {
     this.#s = s
     this.#shop = shop
-    const schedule = sampleSchedule({
-      phase: 'pre_queue',
-      rate_per_second: s.rate,
-      draw_seed: null,
-      draw_commitment: SEED,
-    })
-    this.timeline = [{ from_ms: Number.NEGATIVE_INFINITY, schedule }]
+    const state = stateOf({ rate: s.rate, maxInside: null }, { available: s.stock })
+    const beforeOpening = { pre_queue_opens_in_ms: 0, opens_in_ms: -beginMs, phase: 'upcoming' } as const
+    this.#queue = new SimulatedRoom({ ...state, ...beforeOpening }, beginMs, SETTINGS)
+  }
+
+  get timeline(): Timeline {
+    return this.#queue.timeline
   }
 
   get highest(): number {
@@ -60,11 +57,11 @@ export class Room {
 
   /** A closed pre-queue keeps its numbers. */
   #takeBack(unused: UnusedRange): void {
-    this.#next = Math.max(this.#grants.takeBack(unused, this.#next), (this.#size ?? 0) + 1)
+    this.#next = Math.max(this.#grants.takeBack(unused, this.#next), this.#queue.preQueueSize + 1)
   }
 
   isOver(nowMs: number): boolean {
-    return inEffect(this.timeline, nowMs).phase === 'sold_out'
+    return this.#queue.schedule(nowMs).phase === 'sold_out'
   }
 
   /** Refreshes the origin's state once a second, and announces the resulting schedule. */
@@ -75,33 +72,11 @@ export class Room {
     this.#refreshedAtMs = nowMs
     // The record and the next alarm are each charged as a row.
     this.writes.add(nowMs, 2)
-    this.#size ??= this.highest
     const { rate } = this.#s
     const { available, held, sold, arrivals } = this.#shop
     const stock = { available, held, sold, arrivals: Math.floor(arrivals), waiting_for_stock: 0 }
     const arrived_lately = this.#shop.lately.splice(0)
     const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), arrived_lately }
-    const before = inEffect(this.timeline, nowMs)
-    const ran = ranMs(this.timeline, this.#memory.polled_at_ms, nowMs)
-    const seen = { nowMs, state, schedule: before, highestNumber: this.highest, ranMs: ran }
-    this.#memory = observe(this.#memory, seen, SETTINGS)
-    const previous = latest(this.timeline)
-    const fromMs = nextFromMs(previous, state.phase, nowMs)
-    const schedule = nextSchedule(
-      {
-        nowMs,
-        fromMs,
-        previous: previous.schedule,
-        state,
-        memory: this.#memory,
-        highestNumber: this.highest,
-        preQueueOpensAtMs: Number.MIN_SAFE_INTEGER,
-        opensAtMs: 0,
-        endsAtMs: null,
-        draw: { size: this.#size, seed: SEED, beacon: null },
-      },
-      SETTINGS,
-    )
-    if (schedule !== previous.schedule) this.timeline = announce(this.timeline, { from_ms: fromMs, schedule }, nowMs)
+    this.#queue.refresh(state, nowMs, this.highest)
   }
 }

@@ -9,11 +9,11 @@ import { CACHE_TTL } from '../../edge/http/cache.ts'
 import { ANNOUNCE_MS, inEffect, USABLE_MS } from '../../edge/queue/timeline.ts'
 import { positionsOf } from '../../shared/draw.ts'
 import { QUIET_POLL_MS } from '../../shared/feed.ts'
+import { seeded } from '../../shared/lib/random.ts'
 import { isFinal, placeOf, pollAfterMs, pollMaxMs, serving } from '../../shared/schedule.ts'
 import { Wheel } from '../crowd/timer-wheel.ts'
 import { arrivalTimes, leadMs } from '../crowd/visitors/arrivals.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
-import { seeded } from '../lib/random.ts'
 import { Edge, missesOf, PAGE_VARIANTS, runsOf } from './isolates.ts'
 import { NOTIFIED_MS, Room, SETTINGS } from './room.ts'
 import { PerSecond, type Scenario } from './scenario.ts'
@@ -52,7 +52,7 @@ export async function play(s: Scenario) {
   const arrivals = rush(arrivalTimes(s.arrivals, SAMPLE, spreadMs, random), s, random)
   const each = s.visitors / SAMPLE
   const shop = new Shop(s)
-  const room = new Room(s, shop)
+  const room = new Room(s, shop, beginMs)
   const edge = new Edge(s, room, mostWithin(arrivals, 1_000) * each, random)
   const requests = { page: 0, feed: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
   const workers = new PerSecond()

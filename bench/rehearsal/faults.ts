@@ -12,7 +12,7 @@ import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../d
 import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
 import type { Crowd } from '../crowd/crowd.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
-import { inTurn, seeded } from '../lib/random.ts'
+import { inTurn, seeded } from '../../shared/lib/random.ts'
 import { Network } from './network.ts'
 import { oversoldIn } from './records/hall-records.ts'
 

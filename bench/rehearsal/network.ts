@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FlakyProxy, flakyProxy } from '../lib/flaky-proxy.ts'
-import { inTurn } from '../lib/random.ts'
+import { inTurn } from '../../shared/lib/random.ts'
 
 /**
  * What a network does to the connections between two parts:

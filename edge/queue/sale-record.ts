@@ -199,7 +199,7 @@ export function withJoins(
 export function withNextSchedule(
   sale: SaleRecord,
   { nowMs, highestNumber, isNew }: { nowMs: number; highestNumber: number; isNew: boolean },
-  config: RoomConfig,
+  config: Settings & Pick<RoomConfig, 'beaconUrl'>,
 ): SaleRecord {
   const previous = latest(sale.timeline)
   // At once where nobody can know anything else: at the very first refresh, and with an empty pre-queue, where there is

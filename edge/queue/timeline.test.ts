@@ -2,21 +2,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
+import { SimulatedRoom } from '../testing/simulated-room.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { LAPSE_MS } from './numbers/lease.ts'
-import { nextSchedule } from './pace/controller.ts'
-import { EMPTY_MEMORY, observe, ranMs } from './pace/memory.ts'
-import {
-  ANNOUNCE_MS,
-  announce,
-  FRESH_MS,
-  inEffect,
-  latest,
-  MIRROR_MS,
-  nextFromMs,
-  type Timeline,
-  USABLE_MS,
-} from './timeline.ts'
+import { ANNOUNCE_MS, FRESH_MS, inEffect, MIRROR_MS, nextFromMs, type Timeline, USABLE_MS } from './timeline.ts'
 
 const CROWD = 100_000
 
@@ -36,22 +25,14 @@ it('lets no two isolates contradict each other, however old their copies', () =>
   fc.assert(
     fc.property(fc.array(change, { minLength: 2, maxLength: 30, size: 'max' }), (changes) => {
       let nowMs = 1_000_000
-      let memory = { ...EMPTY_MEMORY, polled_at_ms: nowMs, reached_at_ms: nowMs }
-      let timeline: Timeline = [{ from_ms: nowMs, schedule: beforeOpening(100) }]
+      // A pre-queue of one leaves every number its position.
+      const room = new SimulatedRoom(stateOf({ rate: 100, maxInside: null }, { available: 50_000 }), nowMs, SETTINGS, 1)
       const read: { atMs: number; timeline: Timeline }[] = []
       for (const { afterMs, rate, phase, available } of changes) {
         nowMs += afterMs
         const state = { ...stateOf({ rate, maxInside: null }, { available }), phase }
-        const previous = latest(timeline)
-        const ran = ranMs(timeline, memory.polled_at_ms, nowMs)
-        const seen = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD, ranMs: ran }
-        memory = observe(memory, seen, SETTINGS)
-        const fromMs = nextFromMs(previous, phase, nowMs)
-        const moments = { nowMs, fromMs, preQueueOpensAtMs: 0, opensAtMs: 0, endsAtMs: null }
-        const known = { state, memory, highestNumber: CROWD, draw: { size: 0, seed: '00', beacon: null } }
-        const schedule = nextSchedule({ ...moments, ...known, previous: previous.schedule }, SETTINGS)
-        if (schedule !== previous.schedule) timeline = announce(timeline, { from_ms: fromMs, schedule }, nowMs)
-        read.push({ atMs: nowMs, timeline })
+        room.refresh(state, nowMs, CROWD)
+        read.push({ atMs: nowMs, timeline: room.timeline })
       }
       let before = 0
       for (let atMs = 1_000_000; atMs < nowMs; atMs += 37) {

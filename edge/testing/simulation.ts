@@ -6,11 +6,12 @@
 import { type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
-import { type Schedule, servingExactly } from '../../shared/schedule.ts'
+import { seeded } from '../../shared/lib/random.ts'
+import type { Schedule } from '../../shared/schedule.ts'
+import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
-import { nextSchedule, REFRESH_EVERY_MS, shifted } from '../queue/pace/controller.ts'
-import { EMPTY_MEMORY, type Memory, observe, ranMs, type Settings } from '../queue/pace/memory.ts'
-import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../queue/timeline.ts'
+import type { Settings } from '../queue/pace/memory.ts'
+import { Agenda, SimulatedRoom } from './simulated-room.ts'
 
 type Origin = 'ok' | 'slow' | 'gone' | 'uncounted'
 
@@ -99,11 +100,11 @@ const BEGINNING_MS = 1_000_000
 
 /** Plays a sale, and yields every tick. */
 export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment> {
-  const random = randomFrom(scenario.seed)
+  const random = seeded(scenario.seed)
   const { crowd, stock, squatters = 0 } = scenario
   let clockMs = BEGINNING_MS
-  let memory: Memory = { ...EMPTY_MEMORY, polled_at_ms: clockMs, reached_at_ms: clockMs }
-  let timeline: Timeline = [{ from_ms: clockMs, schedule: beforeOpening(scenario.rate) }]
+  // A pre-queue of one leaves every number its position.
+  const room = new SimulatedRoom(stateOf(scenario, { available: stock }), clockMs, settings, 1)
   let nextRefreshMs = 0
   let called = 0
   let highestNumber = crowd
@@ -111,11 +112,8 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   let counts = { arrivals, waiting_for_stock }
   /** The numbers that arrived since the last request to the origin. */
   let lately: number[] = []
-  const due = new Map<number, (() => void)[]>()
-  const later = (ms: number, act: () => void) => {
-    const tick = Math.ceil(ms / TICK_MS)
-    due.set(tick, [...(due.get(tick) ?? []), act])
-  }
+  const agenda = new Agenda(TICK_MS)
+  const later = (ms: number, act: () => void) => agenda.at(ms, act)
   let nowMs = 0
   let [freeAtMs, slowestMs] = [0, 0]
   /** An arrival takes some of the origin's time. */
@@ -138,7 +136,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   const comesLast = ({ unpaid }: Squatter) =>
     unpaid > 0 && available <= waiting_for_stock + highestNumber - called + onTheirWay
   const squat = (bot: Squatter) => {
-    const hasPlace = bot.number > inEffect(timeline, clockMs).missed_through
+    const hasPlace = bot.number > room.schedule(clockMs).missed_through
     if (hasPlace) bot.admittedUntilMs = nowMs + ADMISSION_TTL_SECONDS * 1000
     if (nowMs >= bot.admittedUntilMs) {
       bot.number = ++highestNumber
@@ -160,44 +158,18 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     nowMs = ms
     const second = Math.floor(ms / 1000)
     clockMs += TICK_MS + (ms % 1000 === 0 ? (scenario.clockStepMs?.(second) ?? 0) : 0)
-    for (const act of due.get(ms / TICK_MS) ?? []) act()
-    due.delete(ms / TICK_MS)
-    if (ms >= nextRefreshMs || clockMs < memory.polled_at_ms) {
+    agenda.run(ms)
+    if (ms >= nextRefreshMs || clockMs < room.memory.polled_at_ms) {
       nextRefreshMs = ms + (scenario.refreshEveryMs?.(random) ?? 1_000)
       const origin = scenario.origin?.(second) ?? 'ok'
       if (origin !== 'uncounted') counts = { arrivals, waiting_for_stock }
       const stock = { available, held, sold, ...counts }
       const state = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20), answers_ms: slowestMs }
       if (origin !== 'gone') [lately, slowestMs] = [[], 0]
-      if (clockMs < memory.polled_at_ms) {
-        const carried = shifted(latest(timeline).schedule, clockMs - memory.polled_at_ms - REFRESH_EVERY_MS)
-        timeline = [{ from_ms: clockMs, schedule: carried }]
-      }
-      const schedule = inEffect(timeline, clockMs)
-      const seen = origin === 'gone' ? null : state
-      const ran = ranMs(timeline, memory.polled_at_ms, clockMs)
-      memory = observe(memory, { nowMs: clockMs, state: seen, schedule, highestNumber, ranMs: ran }, settings)
-      const fromMs = clockMs + ANNOUNCE_MS
-      const next = nextSchedule(
-        {
-          nowMs: clockMs,
-          fromMs,
-          previous: latest(timeline).schedule,
-          state,
-          memory,
-          highestNumber,
-          preQueueOpensAtMs: 0,
-          opensAtMs: BEGINNING_MS,
-          endsAtMs: null,
-          draw: { size: 0, seed: '00', beacon: null },
-        },
-        settings,
-      )
-      if (next !== latest(timeline).schedule)
-        timeline = announce(timeline, { from_ms: fromMs, schedule: next }, clockMs)
+      room.refresh(origin === 'gone' ? null : state, clockMs, highestNumber)
     }
-    const schedule = inEffect(timeline, clockMs)
-    const serving = schedule.draw_seed === null ? 0 : servingExactly(schedule, clockMs)
+    const schedule = room.schedule(clockMs)
+    const serving = room.serving(clockMs)
     for (; called < Math.min(serving, highestNumber) - 1e-6 && called + 1 <= serving; called++) {
       const number = called + 1
       const bot = bots.get(number)
@@ -264,6 +236,8 @@ export function stateOf(
     contact: 'off',
     fees: [],
     delivery: NO_DELIVERY,
+    goods_version: null,
+    chart_version: null,
     announcement: null,
     feed_version: 0,
     pause_reason: null,
@@ -301,43 +275,13 @@ export function product(available: number, held = 0, sold = 0): SaleState['produ
   return { product_id: 'lamp', name: 'Lamp', ...price, total, available, held, sold }
 }
 
-export function beforeOpening(rate: number): Schedule {
-  return {
-    sale: 'simulated',
-    version: 1,
+/** The schedule of a sale whose queue has not begun to move. */
+export const beforeOpening = (rate: number): Schedule =>
+  sampleSchedule({
     phase: 'pre_queue',
     anchor_at_ms: BEGINNING_MS,
-    anchor_position: 0,
     rate_per_second: rate,
-    ceiling: 0,
-    missed_through: 0,
-    pre_queue_size: 0,
-    draw_commitment: '00'.repeat(32),
     draw_seed: null,
-    draw_beacon: null,
-    beacon_announced: false,
-    pre_queue_opens_at: '',
-    opens_at: '',
-    ends_at: null,
     pre_queue_opens_at_ms: BEGINNING_MS,
-    ends_at_ms: null,
-    products: [],
-    lasts_for_positions: null,
-    announcement: null,
-    feed_version: 0,
-    pause_reason: null,
-    next_read_ms: 8_000,
     server_time_ms: BEGINNING_MS,
-  }
-}
-
-/** The generator is mulberry32, so a seed has the same result on every machine. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+  })

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { sampleSchedule } from '../../bench/lib/sample-schedule.ts'
+import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import { importSecrets, type SecretJwkSet } from '../../shared/keys.ts'

@@ -3,7 +3,7 @@
  * and the material (tokens and ids of a running sale). Almost all requests are nearly correct, because those reach
  * the most code.
  */
-import { seeded } from '../../bench/lib/random.ts'
+import { seeded } from '../../shared/lib/random.ts'
 
 export type Server = 'edge' | 'origin' | 'ops'
 

@@ -2,7 +2,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DemoShop, startDemoShop } from '../../../dev/servers/demo-shop.ts'
 import { networksOf } from '../../../edge/http/limits/networks.ts'
-import { seeded } from '../../lib/random.ts'
+import { seeded } from '../../../shared/lib/random.ts'
 import { botAddress, homeAddress, Issuer } from './identities.ts'
 
 let shop: DemoShop

@@ -1,8 +1,8 @@
 /** A schedule for measurements and tests: of an open sale after its draw, with a stopped queue. */
 
-import { commitmentOf } from '../../shared/draw.ts'
-import { USUAL_MS } from '../../shared/next-read.ts'
-import type { Schedule } from '../../shared/schedule.ts'
+import { commitmentOf } from '../draw.ts'
+import { USUAL_MS } from '../next-read.ts'
+import type { Schedule } from '../schedule.ts'
 
 const SEED = 'ab'.repeat(32)
 
