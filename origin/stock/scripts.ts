@@ -69,8 +69,17 @@ const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, i
 /** What every script may call. */
 const PRELUDE = source('this-run') + source('units-of') + source('counters-of')
 
-export function defineScripts<R extends Redis | Cluster>(redis: R): R & Scripts & BinaryScripts {
-  for (const [command, { file, numberOfKeys }] of Object.entries(SCRIPTS))
-    redis.defineCommand(command, { lua: PRELUDE + source(file), numberOfKeys })
+/** The text of each script, by its command. */
+export const scriptTexts = Object.entries(SCRIPTS).map(([command, { file, numberOfKeys }]) => ({
+  command,
+  lua: PRELUDE + source(file),
+  numberOfKeys,
+}))
+
+export function defineScripts<R extends Redis | Cluster>(
+  redis: R,
+  texts: typeof scriptTexts = scriptTexts,
+): R & Scripts & BinaryScripts {
+  for (const { command, ...script } of texts) redis.defineCommand(command, script)
   return redis as R & Scripts & BinaryScripts
 }

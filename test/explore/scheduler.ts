@@ -14,6 +14,7 @@ const SENTENCES = {
   late: ', and the answer stays on its way',
   lost: ', and the answer is lost',
   failed: ', which fails and has no effect',
+  unheard: ', whose connection breaks before it is heard',
   delayed: ', which fails, and takes effect later',
   dies: ': the process ends before it',
   'dies after': ': the process ends right after it',
@@ -31,10 +32,12 @@ export interface Call<Result> {
   /** Performs the call on the real store, or the real object. */
   readonly effect: () => Promise<Result>
   /** What the caller gets where the answer is lost or the call fails: throws, or returns a result that says so. */
-  readonly failure: (fate: 'lost' | 'failed' | 'delayed') => Result
+  readonly failure: (fate: 'lost' | 'failed' | 'unheard' | 'delayed') => Result
   readonly fates: readonly Fate[]
   /** Calls of one lane, such as a connection, keep their order. */
   readonly lane?: string
+  /** How many calls wait in the store for another one that has to go first, such as one that has a lock. */
+  readonly blocked?: () => Promise<number>
 }
 
 interface Item {
@@ -47,6 +50,14 @@ interface Item {
   readonly fates: readonly Fate[]
   readonly lane: string | undefined
   readonly go: (fate: Fate) => Promise<void>
+}
+
+/** A call that waits in its store. */
+interface Parked {
+  readonly pending: Promise<unknown>
+  readonly blocked: () => Promise<number>
+  readonly conclude: () => void
+  isDone: boolean
 }
 
 interface Timer {
@@ -69,6 +80,10 @@ export interface Step {
 const MAX_STEPS = 3_000
 /** Where nothing else can go, time moves to the next timer, so often at most between two other steps. */
 const MAX_IDLE_MOVES = 200
+/** A call without an answer after this real time is looked for among those that wait for a lock. */
+const BLOCKED_AFTER_MS = 4
+/** Postgres ends a deadlock within a second. */
+const DEADLOCK_MS = 3_000
 /** The first moment of each order. */
 export const BEGIN_MS = Date.UTC(2026, 0, 1, 12)
 
@@ -84,8 +99,7 @@ export class Scheduler {
   onStep: () => Promise<void> = async () => {}
   /** Runs after time has moved, and sets the clocks of the stores. */
   onTime: (nowMs: number) => Promise<void> = async () => {}
-  /** Waits for what a step has set free in a store, such as statements that waited for a lock. */
-  readonly settlers: (() => Promise<void>)[] = []
+  #parked: Parked[] = []
 
   constructor(decisions: Decisions) {
     this.#decisions = decisions
@@ -108,6 +122,8 @@ export class Scheduler {
   }
 
   add(item: Omit<Item, 'id' | 'bornAt' | 'lane'> & { readonly lane?: string }): void {
+    // Code of a process that has just ended goes on to its next await.
+    if (item.owner?.isAlive === false) return
     this.#items.push({ lane: undefined, ...item, id: this.#ids++, bornAt: this.steps.length })
   }
 
@@ -124,6 +140,10 @@ export class Scheduler {
       if (this.#error !== undefined) throw this.#error
       const ready = this.#ready()
       const next = this.#timers.length > 0
+      if (ready.length === 0 && this.#parked.length > 0 && !next) {
+        await this.#untilUnblocked(DEADLOCK_MS)
+        continue
+      }
       if (ready.length === 0 && (!next || idle++ >= MAX_IDLE_MOVES)) return
       if (this.steps.length >= MAX_STEPS) throw new Error(`the order does not end within ${MAX_STEPS} steps`)
       const who = ready.length === 0 ? 0 : this.#decisions.who(ready.length, next)
@@ -163,9 +183,68 @@ export class Scheduler {
 
   async #afterStep(): Promise<void> {
     await this.#untilQuiet()
-    for (const settle of this.settlers) await settle()
-    await this.#untilQuiet()
+    if (this.#parked.length > 0) await this.#untilUnblocked()
     await this.onStep()
+  }
+
+  // -- Calls that wait in their store --------------------------------------------------------------------------------
+
+  /** Concludes a call once it is done; one that waits for another call is parked, and others go meanwhile. */
+  async settle<Answer>(
+    pending: Promise<Answer>,
+    conclude: (answer: Answer) => void,
+    blocked?: () => Promise<number>,
+  ): Promise<void> {
+    if (!blocked) return conclude(await pending)
+    const parked: Parked = { pending, blocked, isDone: false, conclude: () => void pending.then(conclude) }
+    void pending.then(() => {
+      parked.isDone = true
+    })
+    for (;;) {
+      await Promise.race([pending, delay(BLOCKED_AFTER_MS)])
+      if (parked.isDone) return conclude(await pending)
+      if ((await blocked()) > this.#parked.length) {
+        this.#parked.push(parked)
+        return
+      }
+    }
+  }
+
+  /** Waits until each parked call is done, or known to wait still. */
+  async #untilUnblocked(withinMs = 0): Promise<void> {
+    const untilMs = performance.now() + withinMs
+    for (;;) {
+      await Promise.race([...this.#parked.map(({ pending }) => pending), delay(BLOCKED_AFTER_MS)])
+      const waiting = this.#parked.filter(({ isDone }) => !isDone)
+      if (waiting.length === 0) break
+      const isAll = ((await waiting[0]?.blocked()) ?? 0) >= waiting.length
+      const isAny = waiting.length < this.#parked.length
+      if (isAll && (isAny || performance.now() > untilMs)) {
+        if (withinMs > 0 && !isAny) throw new Error('calls wait for each other for ever')
+        break
+      }
+    }
+    const done = this.#parked.filter(({ isDone }) => isDone)
+    this.#parked = this.#parked.filter(({ isDone }) => !isDone)
+    for (const { conclude } of done) conclude()
+    await this.#untilQuiet()
+  }
+
+  /** Waits for what ended processes have left behind, such as transactions that are rolled back. */
+  async drain(): Promise<void> {
+    await this.#untilQuiet()
+    await Promise.all(this.#parked.map(({ pending }) => pending))
+    await this.#untilQuiet()
+  }
+
+  /** Something under way that is no step of its own, such as the begin of a transaction. */
+  async busy<Result>(work: Promise<Result>): Promise<Result> {
+    this.#soon++
+    try {
+      return await work
+    } finally {
+      this.#soon--
+    }
   }
 
   #note(sentence: string, what: string, fate: Fate, isDisturbed: boolean): void {
@@ -202,7 +281,8 @@ export class Scheduler {
   }
 
   timer(owner: Process, ms: number, work: () => void): () => void {
-    const timer = { dueMs: this.nowMs + Math.max(0, ms), id: this.#ids++, owner, work }
+    if (!owner.isAlive) return () => {}
+    const timer = { dueMs: Math.ceil(this.nowMs + Math.max(0, ms)), id: this.#ids++, owner, work }
     this.#timers.push(timer)
     return () => {
       this.#timers = this.#timers.filter((one) => one !== timer)
@@ -260,7 +340,7 @@ export class Process {
   }
 
   /** A call that leaves the process. It never settles in a process that has ended. */
-  call<Result>({ what, effect, failure, fates, lane }: Call<Result>): Promise<Result> {
+  call<Result>({ what, effect, failure, fates, lane, blocked }: Call<Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const settle = (work: () => Result | PromiseLike<Result>) => {
       try {
@@ -289,16 +369,19 @@ export class Process {
         ...(lane !== undefined && { lane: `${this.name} ${lane}` }),
         go: async (fate) => {
           if (fate === 'dies') return this.end()
-          if (fate === 'failed') return settle(() => failure('failed'))
+          if (fate === 'failed' || fate === 'unheard') return settle(() => failure(fate))
           if (fate === 'delayed') {
-            later(`${what}, delayed`, async () => void (await perform()))
+            later(`${what}, delayed`, () => scheduler.settle(perform(), () => {}, blocked))
             return settle(() => failure('delayed'))
           }
-          const answer = await perform()
-          if (fate === 'dies after') return this.end()
-          if (fate === 'lost') return settle(() => failure('lost'))
-          if (fate === 'late') return later(`the answer to "${what}" arrives`, async () => settle(answer), this)
-          settle(answer)
+          const conclude = (answer: () => Result) => {
+            if (!this.isAlive) return
+            if (fate === 'dies after') return this.end()
+            if (fate === 'lost') return settle(() => failure('lost'))
+            if (fate === 'late') return later(`the answer to "${what}" arrives`, async () => settle(answer), this)
+            settle(answer)
+          }
+          await scheduler.settle(perform(), conclude, blocked)
         },
       })
     return promise
@@ -311,3 +394,5 @@ function uuidFrom(ms: number, random: () => number): string {
   const time = ms.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(3)}-8${hex(3)}-${hex(12)}`
 }
+
+const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

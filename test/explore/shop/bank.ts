@@ -1,0 +1,196 @@
+/**
+ * The payment provider of the explored world: it keeps every charge, and what it says is what happened. Its answers
+ * may be late, lost, or twice; a payment method says what becomes of a charge.
+ */
+import type {
+  Captured,
+  ChargeRecord,
+  PaymentProvider,
+  ProviderRefund,
+  Returns,
+} from '../../../origin/providers/provider.ts'
+import { authorizeResult, capturedOf } from '../../../origin/providers/provider.ts'
+import type { Fate, Process, Scheduler } from '../scheduler.ts'
+
+/** ok: authorized; declined; 3ds: its buyer has to authenticate it, and does, or fails to, or never comes back. */
+export type Method = 'ok' | 'declined' | '3ds'
+
+export interface Charge {
+  readonly charge: string
+  readonly order: string
+  readonly attempt: number
+  readonly amountMinor: number
+  readonly currency: string
+  status: 'authorized' | 'requires_action' | 'declined' | 'captured' | 'cancelled'
+  takenMinor: number
+  readonly refunds: (ProviderRefund & { readonly key: string })[]
+}
+
+const CALL: readonly Fate[] = ['done', 'late', 'lost', 'failed', 'delayed', 'dies', 'dies after']
+
+export class Bank {
+  readonly charges = new Map<string, Charge>()
+  readonly #log: ChargeRecord[] = []
+  readonly #scheduler: Scheduler
+  /** Receives what is reported of a charge. */
+  readonly #report: (record: ChargeRecord) => Promise<void>
+
+  constructor(scheduler: Scheduler, report: (record: ChargeRecord) => Promise<void>) {
+    this.#scheduler = scheduler
+    this.#report = report
+  }
+
+  /** A webhook for each change, which comes whenever it does, once, twice or never. */
+  #changed(charge: Charge): void {
+    const record = recordOf(charge)
+    this.#log.push(record)
+    this.#scheduler.add({
+      owner: undefined,
+      name: 'the provider',
+      what: `reports a charge as ${record.status}`,
+      fates: ['done', 'twice', 'failed'],
+      go: async (fate) => {
+        if (fate === 'failed') return
+        void this.#report(record).catch(() => {})
+        if (fate === 'twice') void this.#report(record).catch(() => {})
+      },
+    })
+  }
+
+  #authorize(order: string, attempt: number, amountMinor: number, currency: string, method: string): Charge {
+    const known = [...this.charges.values()].find((one) => one.order === order && one.attempt === attempt)
+    if (known) return known
+    const status = method === 'declined' ? 'declined' : method === '3ds' ? 'requires_action' : 'authorized'
+    const charge: Charge = {
+      charge: `ch_${this.charges.size + 1}`,
+      ...{ order, attempt, amountMinor, currency, status, takenMinor: 0, refunds: [] },
+    }
+    this.charges.set(charge.charge, charge)
+    this.#changed(charge)
+    if (status === 'requires_action') this.#askBuyer(charge)
+    return charge
+  }
+
+  /** The buyer at their bank: authenticates (done), fails to (lost), or never comes back (failed). */
+  #askBuyer(charge: Charge): void {
+    this.#scheduler.add({
+      owner: undefined,
+      name: 'the bank of a buyer',
+      what: 'asks the buyer to authenticate',
+      fates: ['done', 'lost', 'failed'],
+      go: async (fate) => {
+        if (charge.status !== 'requires_action' || fate === 'failed') return
+        charge.status = fate === 'done' ? 'authorized' : 'declined'
+        this.#changed(charge)
+      },
+    })
+  }
+
+  #of(id: string): Charge {
+    const charge = this.charges.get(id)
+    if (!charge) throw new Error(`no charge ${id}`)
+    return charge
+  }
+
+  #capture(id: string): Captured | null {
+    const charge = this.#of(id)
+    if (charge.status === 'authorized') {
+      charge.status = 'captured'
+      charge.takenMinor = charge.amountMinor
+      this.#changed(charge)
+    }
+    return capturedOf(recordOf(charge))
+  }
+
+  #cancel(id: string): ChargeRecord {
+    const charge = this.#of(id)
+    if (charge.status === 'authorized' || charge.status === 'requires_action') {
+      charge.status = 'cancelled'
+      this.#changed(charge)
+    }
+    return recordOf(charge)
+  }
+
+  #refund(id: string, key: string, amountMinor: number | null): ProviderRefund {
+    const charge = this.#of(id)
+    const known = charge.refunds.find((one) => one.key === key)
+    if (known) return known
+    const left = charge.takenMinor - returnedOf(charge)
+    const amount = amountMinor ?? left
+    if (amount <= 0 || amount > left) throw new Error(`${left} is left of ${id}`)
+    const refund = { id: `re_${id}_${charge.refunds.length + 1}`, key, amountMinor: amount, isMade: true }
+    charge.refunds.push(refund)
+    this.#changed(charge)
+    return refund
+  }
+
+  /** The provider as a process has it. */
+  of(process: Process): PaymentProvider {
+    const call = <Result>(what: string, work: () => Result, failure?: () => Result) =>
+      process.call<Result>({
+        what: `${what} at the provider`,
+        fates: CALL,
+        effect: async () => work(),
+        failure:
+          failure ??
+          (() => {
+            throw new Error('no answer of the provider')
+          }),
+      })
+    const changes = (since: string | null) => {
+      const at = Number(since ?? 0)
+      return { records: this.#log.slice(at), cursor: String(this.#log.length) }
+    }
+    return {
+      name: 'explored',
+      authorize: ({ order, attempt, amountMinor, currency, method }) =>
+        call(
+          'authorizes',
+          () => authorizeResult(recordOf(this.#authorize(order, attempt, amountMinor, currency, method))),
+          () => ({ result: 'unknown', reason: 'no answer in time' }),
+        ),
+      read: (charge) => call('reads a charge', () => recordOf(this.#of(charge))),
+      capture: ({ charge }) => call('captures', () => this.#capture(charge)),
+      cancel: (charge) => call('cancels', () => this.#cancel(charge)),
+      returns: (charge) =>
+        call('reads returns', (): Returns => {
+          const { takenMinor, refunds } = this.#of(charge)
+          return { takenMinor, refunds: [...refunds] }
+        }),
+      refund: ({ charge, key, amountMinor }) => call('refunds', () => this.#refund(charge, key, amountMinor)),
+      find: (order) =>
+        call('finds a charge', () => {
+          const own = [...this.charges.values()].filter((one) => one.order === order).reverse()
+          const found = own.find(({ status }) => status === 'captured' || status === 'authorized') ?? own[0]
+          return found && recordOf(found)
+        }),
+      async *changes(since) {
+        const page = await call('reads changes', () => changes(since))
+        if (page.records.length > 0) yield page
+      },
+      readWebhook: async () => null,
+    }
+  }
+}
+
+export const returnedOf = ({ refunds }: Charge) => refunds.reduce((sum, one) => sum + one.amountMinor, 0)
+
+function recordOf(charge: Charge): ChargeRecord {
+  const { charge: id, order, attempt, amountMinor, currency, status } = charge
+  const of = { charge: id, order }
+  const refundedMinor = returnedOf(charge)
+  switch (status) {
+    case 'authorized':
+      return { ...of, status, amountMinor, currency }
+    case 'captured':
+      return refundedMinor === amountMinor
+        ? { ...of, status: 'refunded' }
+        : { ...of, status, amountMinor, currency, refundedMinor }
+    case 'requires_action':
+      return { ...of, status, attempt, action: { charge: id, url: 'https://bank.example' } }
+    case 'declined':
+      return { ...of, status, attempt, code: 'declined' }
+    case 'cancelled':
+      return { ...of, status }
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * The judge of the explored shop: a model of what was promised, which shares no code with the product. It reads what
+ * each buyer and the shop were told, what the provider did, and both stores: after each step that may have changed
+ * something, since some breaks heal before the end, and once all is quiet.
+ */
+import type { Sql } from '../../../origin/ledger/connection.ts'
+import type { Store } from '../../../origin/stock/scripts.ts'
+import { type Bank, returnedOf } from './bank.ts'
+
+/** A promise that was broken, and how. */
+export class Broken extends Error {
+  readonly promise: string
+  constructor(promise: string, how: string) {
+    super(`${promise}: ${how}`)
+    this.promise = promise
+  }
+}
+
+/** One call of a buyer, and what it was told. */
+export interface Told {
+  readonly buyer: string
+  readonly key: string
+  /** working: not answered yet; nothing: refused for good; doubt: nobody knows; reserved, promised: with an order. */
+  kind: 'working' | 'nothing' | 'doubt' | 'reserved' | 'promised' | 'other order'
+  order?: string
+}
+
+interface OrderSeen {
+  readonly id: string
+  readonly status: string
+  readonly visitor: string
+  readonly key: string
+  readonly units: number
+  readonly parts: Readonly<Record<string, number>>
+  readonly seats: readonly number[]
+  readonly total: number
+  readonly refunded: number
+  readonly reason: string | null
+}
+interface ProductSeen {
+  readonly id: string
+  readonly total: number
+  readonly buffer: number
+  readonly held: number
+  readonly sold: number
+}
+interface LedgerSeen {
+  readonly orders: readonly OrderSeen[]
+  readonly products: readonly ProductSeen[]
+  readonly claims: readonly { readonly seat: number; readonly order: string }[]
+  readonly open_refunds: number
+  readonly jobs: number
+  readonly findings: readonly string[]
+}
+interface GateSeen {
+  readonly stock: Readonly<Record<string, string>>
+  readonly holds: readonly string[]
+  readonly intents: ReadonlySet<string>
+  readonly run: string | null
+}
+
+const HELD = ['reserved', 'paying']
+const SOLD = ['confirmed', 'fulfilled', 'refunded']
+const isLive = ({ status }: OrderSeen) => HELD.includes(status) || SOLD.includes(status)
+const isNote = ({ id, key }: OrderSeen) => key.endsWith(` ${id}`)
+
+/** The changes of an order that the protocol allows; the first status of each is that of its row. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  '': ['reserved', 'cancelled'],
+  reserved: ['paying', 'expired', 'cancelled', 'confirmed'],
+  paying: ['reserved', 'confirmed', 'cancelled'],
+  confirmed: ['fulfilled', 'cancelled', 'refunded', 'returned'],
+  fulfilled: ['refunded', 'returned'],
+  refunded: ['returned'],
+}
+/** Findings that say that a promise was broken, or money needs a person. */
+const NEVER = /^(oversold|miscounted|unreadable_intent|capture_failed|refund_failed|wrong_amount|unknown_charge)$/
+
+export interface JudgeOptions {
+  readonly sale: string
+  readonly limit: number
+  readonly sql: Sql
+  readonly redis: Store
+  readonly bank: Bank
+}
+
+export class Judge {
+  readonly #options: JudgeOptions
+  readonly told: Told[] = []
+  readonly #statuses = new Map<string, string>()
+  readonly #wasSold = new Set<string>()
+  #intents: ReadonlySet<string> = new Set()
+  /** Promised orders that a Redis without a replica may have lost, as `appendfsync` says. */
+  readonly lost = new Set<string>()
+  /** True once a call failed, a process ended, or a store lost something: then counts may drift for a while. */
+  isDisturbed = false
+
+  constructor(options: JudgeOptions) {
+    this.#options = options
+  }
+
+  /** Redis is about to lose what it has had since some moment: which intents that may concern. */
+  async beforeLoss(): Promise<void> {
+    for (const order of (await this.#readGate()).intents) this.lost.add(order)
+  }
+
+  /** What it still has was not lost. */
+  async afterLoss(): Promise<void> {
+    this.isDisturbed = true
+    const gate = await this.#readGate()
+    for (const order of gate.intents) this.lost.delete(order)
+    this.#intents = gate.intents
+  }
+
+  async look(): Promise<void> {
+    // The gate first: what it has by then the ledger may have only gained since.
+    const gate = await this.#readGate()
+    const ledger = await this.#readLedger()
+    this.#judgeLedger(ledger)
+    this.#judgeGate(gate, ledger)
+    this.#judgeAnswers(ledger)
+    this.#judgeMoney(ledger)
+  }
+
+  // -- At any moment -------------------------------------------------------------------------------------------------
+
+  #judgeLedger({ orders, products, claims, findings }: LedgerSeen): void {
+    for (const order of orders) {
+      const before = this.#statuses.get(order.id) ?? ''
+      if (order.status !== before && !ALLOWED[before]?.includes(order.status))
+        throw new Broken('orders change as the protocol says', `${order.id} from "${before}" to ${order.status}`)
+      this.#statuses.set(order.id, order.status)
+      if (SOLD.includes(order.status)) this.#wasSold.add(order.id)
+    }
+    for (const id of this.#statuses.keys())
+      if (!orders.some((order) => order.id === id)) throw new Broken('no order is lost', id)
+    for (const { id, total, buffer, held, sold } of products) {
+      const units = (statuses: readonly string[]) =>
+        orders.reduce((sum, o) => sum + (statuses.includes(o.status) ? (o.parts[id] ?? 0) : 0), 0)
+      const [unitsHeld, unitsSold] = [units(HELD), units(SOLD)]
+      if (unitsHeld + unitsSold > total - buffer)
+        throw new Broken('never oversold', `${unitsHeld + unitsSold} of ${total - buffer} ${id} are held or sold`)
+      if (held !== unitsHeld || sold !== unitsSold)
+        throw new Broken(
+          'the counts are the sum of the orders',
+          `${id}: ${held}+${sold}, orders ${unitsHeld}+${unitsSold}`,
+        )
+    }
+    for (const order of orders.filter(isLive))
+      for (const seat of order.seats)
+        if (!claims.some((claim) => claim.seat === seat && claim.order === order.id))
+          throw new Broken('a seat has one order', `seat ${seat} of ${order.id} is claimed by another, or by nobody`)
+    const ofVisitors = Map.groupBy(orders.filter(isLive), ({ visitor }) => visitor)
+    for (const [visitor, own] of ofVisitors) {
+      const units = own.reduce((sum, order) => sum + order.units, 0)
+      if (units > this.#options.limit) throw new Broken('no visitor has more than their limit', `${visitor}: ${units}`)
+    }
+    const wrong = findings.find((kind) => NEVER.test(kind))
+    if (wrong) throw new Broken('nothing needs a person', `there is a finding "${wrong}"`)
+  }
+
+  #judgeGate({ stock, holds, intents, run }: GateSeen, { orders }: LedgerSeen): void {
+    const isInUse = stock.run !== undefined && stock.run === run && stock.fence === undefined
+    for (const intent of intents)
+      if (!this.#intents.has(intent) && !isInUse)
+        throw new Broken('only a gate that was loaded in this run takes units', intent)
+    this.#intents = intents
+    const known = new Set(orders.map(({ id }) => id))
+    for (const hold of holds)
+      if (!intents.has(hold) && !known.has(hold)) throw new Broken('each hold has an intent or an order', hold)
+  }
+
+  #judgeAnswers({ orders }: LedgerSeen): void {
+    const byId = new Map(orders.map((order) => [order.id, order]))
+    for (const one of this.told) {
+      if (one.kind !== 'reserved' || one.order === undefined) continue
+      const order = byId.get(one.order)
+      if (!order || isNote(order)) throw new Broken('201 is an order of the ledger', one.order)
+      if (order.visitor !== one.buyer) throw new Broken('201 is an order of its buyer', one.order)
+    }
+    for (const [key, calls] of Map.groupBy(this.told, ({ buyer, key }) => `${buyer} ${key}`)) {
+      if (calls.some(({ kind }) => kind !== 'nothing' && kind !== 'other order')) continue
+      const order = orders.find((o) => `${o.visitor} ${o.key}` === key)
+      if (order) throw new Broken('an answer "nothing was taken" stays true', `${key} has the order ${order.id}`)
+    }
+  }
+
+  #judgeMoney({ orders }: LedgerSeen): void {
+    const { charges } = this.#options.bank
+    const byId = new Map(orders.map((order) => [order.id, order]))
+    for (const charge of charges.values()) {
+      if (charge.takenMinor > 0 && !this.#wasSold.has(charge.order))
+        throw new Broken('money is taken for sold orders alone', `${charge.charge} of ${charge.order}`)
+      if (returnedOf(charge) > charge.takenMinor)
+        throw new Broken('no more is given back than was taken', charge.charge)
+      const order = byId.get(charge.order)
+      if (order && charge.takenMinor > order.total)
+        throw new Broken('one order, one charge', `${charge.charge} took ${charge.takenMinor} of ${order.total}`)
+    }
+    for (const [order, own] of Map.groupBy(charges.values(), (charge) => charge.order))
+      if (own.filter(({ takenMinor }) => takenMinor > 0).length > 1) throw new Broken('one order, one charge', order)
+  }
+
+  // -- Once all is quiet ---------------------------------------------------------------------------------------------
+
+  async lookWhenQuiet(): Promise<void> {
+    await this.look()
+    const [gate, ledger] = [await this.#readGate(), await this.#readLedger()]
+    this.#judgeEnds(ledger)
+    this.#judgeCounts(gate, ledger)
+    this.#judgeSettled(ledger)
+  }
+
+  /** Every answer ends in an order or a reason, and calls with one key name one order. */
+  #judgeEnds({ orders }: LedgerSeen): void {
+    const byId = new Map(orders.map((order) => [order.id, order]))
+    for (const { kind, order: id, buyer, key } of this.told) {
+      if (kind === 'working') throw new Broken('each call is answered', `${buyer} ${key}`)
+      if (kind !== 'promised' || id === undefined) continue
+      const order = byId.get(id)
+      if (!order && !this.lost.has(id)) throw new Broken('202 ends in an order or a reason', id)
+    }
+    for (const [key, calls] of Map.groupBy(this.told, ({ buyer, key }) => `${buyer} ${key}`)) {
+      const named = new Set(calls.flatMap(({ kind, order }) => (kind === 'other order' ? [] : (order ?? []))))
+      const own = [...named].filter((id) => {
+        const order = byId.get(id)
+        return order && !isNote(order)
+      })
+      if (own.length > 1) throw new Broken('one key, one order', `${key} was told ${own.join(' and ')}`)
+    }
+  }
+
+  #judgeCounts({ stock, holds, intents, run }: GateSeen, { products, orders, findings }: LedgerSeen): void {
+    if (intents.size > 0) throw new Broken('each intent is recorded', [...intents].join())
+    if (stock.run !== run) throw new Broken('the gate comes back into use', `its run is ${stock.run}`)
+    for (const { id, total, buffer, held, sold } of products) {
+      const seen = `${stock[`available ${id}`]}+${stock[`held ${id}`]}`
+      const right = `${Math.max(0, total - buffer - held - sold)}+${held}`
+      if (seen !== right)
+        throw new Broken('gate and ledger agree', `${id}: ${seen} at the gate, ${right} in the ledger`)
+    }
+    const open = orders.filter(({ status }) => HELD.includes(status)).map(({ id }) => id)
+    const other = holds.find((hold) => !open.includes(hold))
+    if (other) throw new Broken('a hold ends with its order', other)
+    if (!this.isDisturbed && findings.includes('drift'))
+      throw new Broken('without a fault the counts never drift', 'the reconciler has found a drift')
+  }
+
+  /** No money without a unit, and no unit without its money. */
+  #judgeSettled({ orders, open_refunds: openRefunds, jobs }: LedgerSeen): void {
+    const { charges } = this.#options.bank
+    if (jobs > 0) throw new Broken('every job ends', `${jobs} are left`)
+    if (openRefunds > 0) throw new Broken('every refund is made', `${openRefunds} are open`)
+    for (const { charge, order, status } of charges.values())
+      if (status === 'authorized') throw new Broken('no charge stays open', `${charge} of ${order} is authorized`)
+    for (const order of orders) {
+      if (HELD.includes(order.status)) throw new Broken('each order ends', `${order.id} is ${order.status}`)
+      const own = [...charges.values()].filter((charge) => charge.order === order.id)
+      const net = own.reduce((sum, charge) => sum + charge.takenMinor - returnedOf(charge), 0)
+      const isSold = SOLD.includes(order.status) || order.status === 'returned'
+      const owed = isSold ? order.total - order.refunded : 0
+      if (net !== owed)
+        throw new Broken(
+          'no money without a unit, no unit without its money',
+          `${order.id} is ${order.status}: ${net} of ${owed}`,
+        )
+    }
+  }
+
+  // -- The stores ----------------------------------------------------------------------------------------------------
+
+  async #readGate(): Promise<GateSeen> {
+    const { redis, sale } = this.#options
+    const [stock, holds, intents, run] = await Promise.all([
+      redis.hgetall(`{${sale}}:stock`),
+      redis.zrange(`{${sale}}:holds`, '0', '-1'),
+      redis.hkeys(`{${sale}}:unrecorded`),
+      redis.get('explore:run'),
+    ])
+    return { stock, holds, intents: new Set(intents), run }
+  }
+
+  async #readLedger(): Promise<LedgerSeen> {
+    const { sql, sale } = this.#options
+    const [row] = await sql<LedgerSeen[]>`
+      select (select coalesce(json_agg(json_build_object('id', order_id, 'status', status, 'visitor', visitor,
+          'key', idempotency_key, 'units', quantity, 'reason', reason, 'refunded', refunded_minor,
+          'total', order_total(unit_price_minor, quantity, cart, bill),
+          'parts', coalesce((select json_object_agg(l.product, l.units) from (
+              select l ->> 'product' as product, sum((l ->> 'quantity')::int) as units
+              from jsonb_array_elements(cart) l where not l ? 'returned' group by 1) l),
+            case when cart is null then json_build_object(product_id, quantity) else '{}' end),
+          'seats', coalesce((select json_agg((l ->> 'seat')::int) from jsonb_array_elements(cart) l
+            where l ? 'seat' and not l ? 'returned'), '[]'))), '[]')
+          from orders where sale_id = ${sale}) as orders,
+        (select coalesce(json_agg(json_build_object('id', product_id, 'total', total, 'buffer', buffer, 'held', held,
+          'sold', sold)), '[]') from products where sale_id = ${sale}) as products,
+        (select coalesce(json_agg(json_build_object('seat', seat_index, 'order', order_id)), '[]')
+          from seat_claims where sale_id = ${sale}) as claims,
+        (select count(*)::int from refunds where refunded_at is null) as open_refunds,
+        (select count(*)::int from jobs) as jobs,
+        (select coalesce(json_agg(kind), '[]') from findings) as findings`
+    if (!row) throw new Error('the ledger returned nothing')
+    return row
+  }
+}

@@ -1,0 +1,168 @@
+/** Plays one order of events of the explored shop: a fresh sale, its actors, and then quiet, at which all must be settled. */
+import { writeSale } from '../../../origin/sales/sale-queries.ts'
+import { Gate } from '../../../origin/stock/gate/gate.ts'
+import { addHall, PLACES, SEATS } from '../../lib/hall.ts'
+import { saleOf } from '../../lib/samples.ts'
+import { type Decisions, type Recorded, ReplayedDecisions, SeededDecisions } from '../decisions.ts'
+import { BEGIN_MS, Scheduler, type Step } from '../scheduler.ts'
+import type { Order } from '../shrink.ts'
+import { type Actor, enter, type Stage } from './actors.ts'
+import { Bank } from './bank.ts'
+import { Judge } from './judge.ts'
+import { Members, type Round } from './members.ts'
+import { actorsFrom, type SaleTerms, termsFrom } from './scenario.ts'
+import type { Stores } from './stores.ts'
+
+export interface Played {
+  readonly order: Order<Actor>
+  readonly terms: SaleTerms
+  readonly steps: readonly Step[]
+  /** How many of the steps came before all was left alone. */
+  readonly acted: number
+  /** The promise that was broken, or what else went wrong. */
+  readonly error: Error | undefined
+  /** Promised orders that a Redis without a replica has lost, as `appendfsync` says. */
+  readonly lost: number
+}
+
+const SALE = 'explored'
+/** These steps change nothing, and the judge need not look after them. */
+const READS =
+  /^(reads|looks up|searches|counts|asks|finds|sets a limit|opens the live|takes the lock|locks|waits|a timer)/
+/** The rounds of a worker while all becomes quiet, and how often each goes. */
+const ROUNDS: readonly Round[] = [
+  'watches the gate',
+  'records intents',
+  'sweeps the holds of the gate',
+  'sweeps the holds of the ledger',
+  'begins payments',
+  'ends abandoned charges',
+  'runs jobs',
+  'compares charges',
+]
+const MAX_QUIET_ROUNDS = 30
+/** More than a hold, and than a lease of a job. */
+const QUIET_MS = 11_000
+
+/** Plays the order of a seed. */
+export const playSeed = (stores: Stores, seed: number, only?: 'checkout' | 'payments'): Promise<Played> => {
+  const decisions = new SeededDecisions(seed)
+  return play(stores, actorsFrom(seed, only), decisions, decisions.recorded)
+}
+
+/** Plays an order that was recorded. */
+export const playOrder = (stores: Stores, { actors, decisions }: Order<Actor>): Promise<Played> =>
+  play(stores, actors, new ReplayedDecisions(decisions), decisions)
+
+async function play(
+  stores: Stores,
+  actors: readonly Actor[],
+  decisions: Decisions & { isCalm: boolean },
+  recorded: Recorded,
+): Promise<Played> {
+  const terms = termsFrom(recorded.seed)
+  const scheduler = new Scheduler(decisions)
+  const stage = await stageOf(stores, scheduler, terms)
+  const { judge } = stage
+  scheduler.onStep = async () => {
+    const step = scheduler.steps.at(-1)
+    if (step && step.fate !== 'done' && step.fate !== 'late') judge.isDisturbed = true
+    if (step && !READS.test(step.what)) await judge.look()
+  }
+  let acted = 0
+  let error: Error | undefined
+  try {
+    for (const actor of actors) enter(stage, actor)
+    await scheduler.run()
+    acted = scheduler.steps.length
+    decisions.isCalm = true
+    await untilQuiet(stage)
+    await judge.lookWhenQuiet()
+  } catch (reason) {
+    error = reason as Error
+    acted ||= scheduler.steps.length
+  }
+  for (const { process } of stage.members.alive()) process.end()
+  await scheduler.drain()
+  return { order: { actors, decisions: recorded }, terms, steps: scheduler.steps, acted, error, lost: judge.lost.size }
+}
+
+async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms): Promise<Stage> {
+  const { sql, gate, blocked } = stores
+  await Promise.all([stores.empty(), stores.setClock(BEGIN_MS), gate.begin(BEGIN_MS, terms.hasReplica)])
+  const opens_at = new Date(BEGIN_MS - 60_000).toISOString()
+  const { limit, holdSeconds } = terms
+  const [product] = saleOf(terms.total).products
+  const products = [product, { ...product, product_id: 'two', name: 'Two' }] as NonNullable<typeof product>[]
+  await writeSale(
+    sql,
+    SALE,
+    saleOf(terms.total, { opens_at, limit_per_visitor: limit, hold_seconds: holdSeconds, products }),
+  )
+  const counts = [terms.total, terms.total].map((available, i) => ({
+    product: ['one', 'two'][i] ?? '',
+    available,
+    held: 0,
+  }))
+  if (terms.has === 'seats') {
+    await addHall(sql, SALE)
+    counts.push({ product: 'floor', available: PLACES, held: 0 }, { product: 'stalls', available: SEATS, held: 0 })
+  }
+  if (terms.has === 'codes') {
+    await sql`
+      insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, is_promo_code)
+      values (${SALE}, '%TEN', 9, 'TEN', 0, 'EUR', 1, true)`
+    await sql`insert into promo_codes (sale_id, code, percent) values (${SALE}, 'TEN', 10)`
+    counts.push({ product: '%TEN', available: 1, held: 0 })
+  }
+  await (await new Gate(gate.client, SALE).fence()).open(counts)
+  const ledger = { sql, scheduler, isAway: false, blocked }
+  const members: Members = new Members({
+    scheduler,
+    ledger,
+    gate,
+    get bank() {
+      return bank
+    },
+  })
+  const bank = new Bank(scheduler, async (record) => {
+    const { charges, process } = await members.of('api 1')
+    await process.ask(() => charges.report(record))
+  })
+  const judge = new Judge({ sale: SALE, limit, sql, redis: gate.client, bank })
+  scheduler.onTime = async (nowMs) => {
+    await Promise.all([stores.setClock(nowMs), gate.setClock(nowMs)])
+    for (const { sales } of members.alive()) if (sales.readAgoMs() > 1_000) void sales.refresh().catch(() => {})
+  }
+  return { scheduler, ledger, gate, bank, members, judge, sale: SALE }
+}
+
+/** Lets workers work, and time pass, until nothing is left to do. */
+async function untilQuiet(stage: Stage): Promise<void> {
+  const { scheduler, gate, ledger } = stage
+  gate.isAway = false
+  ledger.isAway = false
+  const rounds = async (names: readonly Round[]) => {
+    for (const round of names) {
+      enter(stage, { does: 'works', round, at: 'worker 1' })
+      await scheduler.run()
+    }
+  }
+  for (let times = 0; times < MAX_QUIET_ROUNDS; times++) {
+    await rounds(ROUNDS)
+    if (await isSettled(stage)) break
+    await scheduler.moveTime(QUIET_MS)
+    await scheduler.run()
+  }
+  await rounds(['reconciles', 'watches the gate'])
+}
+
+/** True once no order, job, intent or charge waits for anything. */
+async function isSettled({ ledger: { sql }, gate, sale, bank }: Stage): Promise<boolean> {
+  const [row] = await sql<{ open: boolean }[]>`
+    select exists (select from orders where status in ('reserved', 'paying')) or exists (select from jobs)
+      or exists (select from captures where captured_at is null) or exists (select from refunds where refunded_at is null)
+      as open`
+  const isOpen = [...bank.charges.values()].some(({ status }) => status === 'authorized')
+  return row?.open === false && !isOpen && (await gate.client.hlen(`{${sale}}:unrecorded`)) === 0
+}
