@@ -150,8 +150,11 @@ export function waitText(
  * before (`next-order-number.sql`); it is written in letters and digits that are not mistaken for each other.
  */
 const SYMBOLS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
-/** Smaller numbers have six symbols and others eight. The ledger gives larger numbers from the billionth order on. */
-const SHORTER = 32 ** 6
+/**
+ * Smaller numbers have six symbols and others eight. The ledger gives larger numbers from the billionth order on. The
+ * number is 32 ** 6, written out so that scripts of pages are built without it.
+ */
+const SHORTER = 1_073_741_824
 
 export function shortNumber(number: number): string {
   const symbols = number < SHORTER ? 6 : 8
