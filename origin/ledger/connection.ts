@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import postgres from 'postgres'
-import { AssertionError } from '../../shared/lib/assert.ts'
+import { AssertionError, assertExists } from '../../shared/lib/assert.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { acceptedLimits, endForgottenSessions, PREPARING, type SessionLimits } from './sessions.ts'
 
@@ -107,12 +107,12 @@ export async function prepare(url: string): Promise<SessionLimits> {
   try {
     const version = await answered(checkedVersion(one))
     const limits = await answered(acceptedLimits(url, version))
-    if (!(await answered(appliedIn(one))).includes(oursIn().at(-1) ?? '')) {
+    if (!(await answered(appliedIn(one))).includes(ourLatest())) {
       await one.end({ timeout: 1 })
       one = postgres(url, { ...options, connection, response_timeout: MIGRATION_SECONDS })
     }
     await answered(lockMigrations(one))
-    if (!(await appliedIn(one)).includes(oursIn().at(-1) ?? '')) await applyMigrations(one)
+    if (!(await appliedIn(one)).includes(ourLatest())) await applyMigrations(one)
     await one.unsafe(functions())
     return limits
   } finally {
@@ -130,13 +130,15 @@ const answered = <Result>(work: Promise<Result>): Promise<Result> =>
 
 async function checkedVersion(sql: Sql): Promise<number> {
   const [server] = await sql<{ version: string }[]>`select current_setting('server_version') as version`
-  const version = Number.parseInt(server?.version ?? '', 10)
-  if (version < OLDEST_SERVER)
-    throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${server?.version}`)
-  return version
+  const { version } = assertExists(server, 'A server has a version.')
+  const number = Number.parseInt(version, 10)
+  if (number < OLDEST_SERVER)
+    throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${version}`)
+  return number
 }
 
 const oursIn = () => readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({ hash }) => hash)
+const ourLatest = () => assertExists(oursIn().at(-1), 'The ledger has migrations.')
 
 /** The migrations that are applied. Throws for the tables of others. */
 async function appliedIn(sql: Sql): Promise<string[]> {
@@ -232,6 +234,9 @@ export async function sent<T>(statement: PromiseLike<T>): Promise<T> {
   }
 }
 
+/** The codes of a connection that broke after it had sent something. */
+const BROKEN = /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)$/
+
 /**
  * True if a failed statement may have taken effect: the connection broke, or its answer could not be. What Postgres
  * itself rejects has not.
@@ -240,7 +245,7 @@ export function mayHaveCommitted(error: Error & { code?: string }): boolean {
   if (error instanceof AssertionError) return true
   if (error instanceof NotSent) return false
   if (error instanceof Unheard) return true
-  return /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(error.code ?? '')
+  return error.code !== undefined && BROKEN.test(error.code)
 }
 
 /** True for text that no column can hold: with a NUL, or half of a character. */
@@ -251,7 +256,6 @@ export const isUnstorable = ({ code }: Error & { code?: string }) => code === '2
  * Postgres by SQLSTATE (connections, resources, shutdown, timeouts, a standby not promoted yet (25006), conflicts
  * with others (40001, 40P01, 55P03)).
  */
-export const isLedgerAway = ({ code }: Error & { code?: string }) =>
-  /^(ECONN|EMFILE|ENFILE|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(
-    code ?? '',
-  )
+export const isLedgerAway = ({ code }: Error & { code?: string }) => code !== undefined && AWAY.test(code)
+const AWAY =
+  /^(ECONN|EMFILE|ENFILE|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/

@@ -13,10 +13,9 @@ export type OrderRow = Readonly<typeof orders.$inferSelect>
  * order without a bill costs the sum of its lines. In SQL: order_total.
  */
 export const totalOf = (order: Priced): number =>
-  (order.bill ?? []).reduce(
-    (sum, { amount_minor, included }) => (included ? sum : sum + amount_minor),
-    subtotalOf(order),
-  )
+  order.bill === null
+    ? subtotalOf(order)
+    : order.bill.reduce((sum, { amount_minor, included }) => (included ? sum : sum + amount_minor), subtotalOf(order))
 export type Priced = Pick<OrderRow, 'unit_price_minor' | 'quantity' | 'cart' | 'bill'>
 
 /** The cost of the order's lines, without fees, tax and delivery. */

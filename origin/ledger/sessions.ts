@@ -46,7 +46,8 @@ export async function acceptedLimits(url: string, version: number): Promise<Sess
 }
 
 /** An unknown parameter, by Postgres (42704), with another value than it may have (22023), or by PgBouncer (08P01). */
-const isRefusedParameter = ({ code }: Error & { code?: string }) => /^(42704|22023|08P01)$/.test(code ?? '')
+const isRefusedParameter = ({ code }: Error & { code?: string }) =>
+  code !== undefined && /^(42704|22023|08P01)$/.test(code)
 
 interface Forgotten {
   readonly pid: number

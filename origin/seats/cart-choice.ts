@@ -2,7 +2,7 @@
  * A cart whose seats are left to the system: what it asks for, and the seats that it gets from those that are free.
  * Pure.
  */
-import type { Cart, CartPart } from '../ledger/cart.ts'
+import { type Cart, type CartPart, seatsIn } from '../ledger/cart.ts'
 import type { Quote, Reservation } from '../ledger/record.ts'
 import type { Chart } from './chart.ts'
 import { choose, type Wish } from './choice.ts'
@@ -60,7 +60,7 @@ export function chooseQuoted<Quoted>(
 export const merged = (parts: readonly CartPart[]): Cart =>
   [...Map.groupBy(parts, ({ product }) => product)].map(([product, same]): CartPart => {
     const quantity = same.reduce((units, part) => units + part.quantity, 0)
-    const seats = same.flatMap((part) => part.seats ?? [])
+    const seats = seatsIn(same)
     return seats.length > 0 ? { product, quantity, seats } : { product, quantity }
   })
 

@@ -7,6 +7,7 @@
  * is its position. The order depends on the seats alone, not on the order in which they were loaded, so that two
  * processes choose alike. Distances are compared squared: no rounding of a root differs between machines.
  */
+import { assert, assertExists } from '../../shared/lib/assert.ts'
 
 /** A seat of a sale's chart. */
 export interface Seat {
@@ -72,6 +73,12 @@ export const ANY = ORDINARY | KIND.companion | KIND.accessible
  * it comes after every other seat of the ring, and before those of the next one.
  */
 const RINGS = 10
+
+/** A number that the arrays of a hall have for each of its seats, stretches and cells. */
+export function known(number: number | undefined): number {
+  assert(number !== undefined, 'A hall has a number for each of its seats, stretches and cells.')
+  return number
+}
 
 export function squaredDistance(a: Point, b: Point): number {
   return (a.x - b.x) ** 2 + (a.y - b.y) ** 2
@@ -158,7 +165,7 @@ export class Chart {
       this.stretchOf.fill(number, start, end)
       const costs = this.costs.subarray(start, end)
       const sums = new Float64Array(stretch.length + 1)
-      for (const [i, cost] of costs.entries()) sums[i + 1] = (sums[i] ?? 0) + cost
+      for (const [i, cost] of costs.entries()) sums[i + 1] = known(sums[i]) + cost
       const section = this.#sectionNumbers.get((stretch[0] as Seat).section) as number
       start = end
       return { start: end - stretch.length, end, section, sums }
@@ -171,6 +178,11 @@ export class Chart {
   /** The seat of a bit; undefined if the chart has none. */
   at(index: number): Seat | undefined {
     return this.seats[this.position(index)]
+  }
+
+  /** The seats of a cart that was chosen from this chart. */
+  seatsAt(indexes: readonly number[]): Seat[] {
+    return indexes.map((index) => assertExists(this.at(index), 'A cart has seats of its own chart.'))
   }
 
   find(section: string, seat: string): Seat | undefined {
@@ -188,8 +200,8 @@ export class Chart {
     const categoryNumber = category === undefined ? this.#categoryNumbers.size : this.#categoryNumbers.get(category)
     if (sectionNumber === undefined || categoryNumber === undefined) return null
     const key = (sectionNumber * (this.#categoryNumbers.size + 1) + categoryNumber) * (ANY + 1) + kinds
-    const known = this.#pools.get(key)
-    if (known !== undefined) return known
+    const made = this.#pools.get(key)
+    if (made !== undefined) return made
     const pool = this.#makePool(section, category, kinds)
     this.#pools.set(key, pool)
     return pool

@@ -30,7 +30,7 @@
  * party alone, the others as near to it as (d) finds; otherwise the largest such group, the others as in (e). Null
  * means that no accessible seat is free, or fewer matching seats (of any kind) than were asked for.
  */
-import { ANY, type Chart, KIND, ORDINARY, type Point, type Pool, type Seat } from './chart.ts'
+import { ANY, type Chart, KIND, known, ORDINARY, type Point, type Pool, type Seat } from './chart.ts'
 import type { Free } from './free.ts'
 import { type Aim, aimAt, bestGroup, centreOf, Draft, focalAim, type Orphans, Runs } from './neighbour-search.ts'
 
@@ -129,7 +129,7 @@ function seatGroup(draft: Draft, pool: Pool, runs: Runs, rest: number, groups: n
   for (let size = Math.ceil(rest / groups); size <= rest; size++) {
     const first = bestGroup(chart, free, pool, size, aim, 'avoid')
     if (first < 0) return 0
-    const stretch = chart.stretchOf[first] ?? 0
+    const stretch = known(chart.stretchOf[first])
     runs.count(stretch, -1)
     draft.take(first, size)
     runs.count(stretch, 1)

@@ -3,8 +3,8 @@
  * seats themselves it counts them by cell and knows, of each stretch, the longest run of free neighbours and the
  * least cost of a free seat: a search skips what cannot give a better choice without reading its seats.
  */
-import { differingSeats } from './bits.ts'
-import type { Bits, Chart, Pool, Seat, Stretch } from './chart.ts'
+import { byteAt, differingSeats } from './bits.ts'
+import { type Bits, type Chart, known, type Pool, type Seat, type Stretch } from './chart.ts'
 
 /** The best groups of one size in the stretches of a pool (see `bestGroup`). */
 export interface BestGroups {
@@ -21,7 +21,7 @@ export interface BestGroups {
   readonly change: Uint32Array
 }
 
-const isTaken = (taken: Bits, index: number) => (((taken[index >>> 3] ?? 0) >> (7 - (index & 7))) & 1) === 1
+const isTaken = (taken: Bits, index: number) => ((byteAt(taken, index >>> 3) >> (7 - (index & 7))) & 1) === 1
 
 export class Free {
   readonly #chart: Chart
@@ -51,14 +51,14 @@ export class Free {
     const { indexes, cellOf } = chart
     this.#taken = new Uint8Array((indexes.reduce((most, index) => Math.max(most, index), -1) >> 3) + 1)
     for (let position = 0; position < indexes.length; position++) {
-      const index = indexes[position] ?? 0
+      const index = known(indexes[position])
       if (isTaken(taken, index)) {
         this.#flip(index)
         continue
       }
       this.open[position] = 1
-      const cell = cellOf[position] ?? 0
-      this.#counts[cell] = (this.#counts[cell] ?? 0) + 1
+      const cell = known(cellOf[position])
+      this.#counts[cell] = known(this.#counts[cell]) + 1
     }
     for (let stretch = 0; stretch < chart.stretches.length; stretch++) this.#measure(stretch)
     this.#longestAtFirst = this.longest.slice()
@@ -89,7 +89,7 @@ export class Free {
   /** How many seats of a pool are free. */
   count(pool: Pool): number {
     let sum = 0
-    for (const cell of pool.cells) sum += this.#counts[cell] ?? 0
+    for (const cell of pool.cells) sum += known(this.#counts[cell])
     return sum
   }
 
@@ -98,20 +98,20 @@ export class Free {
     for (let position = first; position < first + size; position++) {
       if (this.open[position] === open) continue
       this.open[position] = open
-      this.#flip(this.#chart.indexes[position] ?? 0)
-      const cell = this.#chart.cellOf[position] ?? 0
-      this.#counts[cell] = (this.#counts[cell] ?? 0) + (open === 1 ? 1 : -1)
+      this.#flip(known(this.#chart.indexes[position]))
+      const cell = known(this.#chart.cellOf[position])
+      this.#counts[cell] = known(this.#counts[cell]) + (open === 1 ? 1 : -1)
     }
-    this.#measure(this.#chart.stretchOf[first] ?? 0)
+    this.#measure(known(this.#chart.stretchOf[first]))
   }
 
   /** What searches for groups of a size remember of a pool. */
   bestGroups(pool: Pool, size: number): BestGroups {
     const ofPool = this.#bestGroups.get(pool) ?? new Map<number, BestGroups>()
     this.#bestGroups.set(pool, ofPool)
-    const known = ofPool.get(size)
-    if (known) return known
-    const stretches = pool.stretches.filter((stretch) => (this.#longestAtFirst[stretch] ?? 0) >= size)
+    const remembered = ofPool.get(size)
+    if (remembered) return remembered
+    const stretches = pool.stretches.filter((stretch) => known(this.#longestAtFirst[stretch]) >= size)
     const { length } = stretches
     const groups = {
       stretches,
@@ -126,7 +126,7 @@ export class Free {
   }
 
   #flip(index: number): void {
-    this.#taken[index >>> 3] = (this.#taken[index >>> 3] ?? 0) ^ (0x80 >> (index & 7))
+    this.#taken[index >>> 3] = known(this.#taken[index >>> 3]) ^ (0x80 >> (index & 7))
   }
 
   #measure(number: number): void {
@@ -141,10 +141,10 @@ export class Free {
         continue
       }
       if (++run > longest) longest = run
-      const cost = costs[position] ?? 0
+      const cost = known(costs[position])
       if (cost < least) least = cost
     }
-    this.changes[number] = (this.changes[number] ?? 0) + 1
+    this.changes[number] = known(this.changes[number]) + 1
     this.longest[number] = longest
     this.least[number] = least
   }

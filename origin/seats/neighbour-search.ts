@@ -3,7 +3,7 @@
  * that seat a party (`Runs`), and the seats set aside while a choice is being made (`Draft`). A run is free
  * neighbours that a search may choose from.
  */
-import { type Chart, KIND, KINDS, type Point, type Pool, type Seat, type Stretch } from './chart.ts'
+import { type Chart, KIND, KINDS, known, type Point, type Pool, type Seat, type Stretch } from './chart.ts'
 import type { Free } from './free.ts'
 
 /** What makes one group better than another: the lower sum of its seats' costs. */
@@ -27,7 +27,7 @@ export type Surcharges = Partial<Record<Seat['kind'], number>>
 /** Nearest to the focal point: the aim of most searches. */
 export function focalAim(chart: Chart, free: Free): Aim {
   return {
-    bound: (stretch) => free.least[stretch] ?? 0,
+    bound: (stretch) => known(free.least[stretch]),
     sums: (stretch) => (chart.stretches[stretch] as Stretch).sums,
     from: 'hall',
   }
@@ -37,23 +37,27 @@ export function focalAim(chart: Chart, free: Free): Aim {
 export function aimAt(chart: Chart, free: Free, point: Point | null, surcharges: Surcharges = {}): Aim {
   const { xs, ys, kindOf, boxes } = chart
   const byKind = new Float64Array(KIND.accessible + 1)
-  for (const kind of KINDS) byKind[KIND[kind]] = surcharges[kind] ?? 0
+  for (const kind of KINDS) {
+    // A kind that is not named costs nothing more.
+    const { [kind]: surcharge = 0 } = surcharges
+    byKind[KIND[kind]] = surcharge
+  }
   const { x, y } = point ?? chart.focalPoint
   const sums = new Float64Array(chart.longestStretch + 1)
   return {
     bound: (number) => {
-      if (!point) return free.least[number] ?? 0
-      const dx = Math.max((boxes[4 * number] ?? 0) - x, 0, x - (boxes[4 * number + 1] ?? 0))
-      const dy = Math.max((boxes[4 * number + 2] ?? 0) - y, 0, y - (boxes[4 * number + 3] ?? 0))
+      if (!point) return known(free.least[number])
+      const dx = Math.max(known(boxes[4 * number]) - x, 0, x - known(boxes[4 * number + 1]))
+      const dy = Math.max(known(boxes[4 * number + 2]) - y, 0, y - known(boxes[4 * number + 3]))
       return dx * dx + dy * dy
     },
     sums: (number) => {
       const { start, end } = chart.stretches[number] as Stretch
       let sum = 0
       for (let position = start; position < end; position++) {
-        const dx = (xs[position] ?? 0) - x
-        const dy = (ys[position] ?? 0) - y
-        sum += dx * dx + dy * dy + (chart.surcharge[position] ?? 0) + (byKind[kindOf[position] ?? 0] ?? 0)
+        const dx = known(xs[position]) - x
+        const dy = known(ys[position]) - y
+        sum += dx * dx + dy * dy + known(chart.surcharge[position]) + known(byKind[known(kindOf[position])])
         sums[position - start + 1] = sum
       }
       return sums
@@ -96,10 +100,10 @@ function searchAll(chart: Chart, free: Free, pool: Pool, size: number, aim: Aim,
   if (likeliest >= 0) searchStretch(chart, free, pool, size, aim, likeliest, found)
   const { stretches } = pool
   for (let i = 0; i < stretches.length; i++) {
-    const stretch = stretches[i] ?? 0
+    const stretch = known(stretches[i])
     const beaten = orphans === 'avoid' ? found.cleanSum : found.sum
-    if (aim.from !== 'point' && (chart.nearest[stretch] ?? 0) * size >= beaten) break
-    if ((free.longest[stretch] ?? 0) < size || stretch === likeliest) continue
+    if (aim.from !== 'point' && known(chart.nearest[stretch]) * size >= beaten) break
+    if (known(free.longest[stretch]) < size || stretch === likeliest) continue
     if (aim.bound(stretch) * size < beaten) searchStretch(chart, free, pool, size, aim, stretch, found)
   }
 }
@@ -108,7 +112,7 @@ function leastBound(free: Free, pool: Pool, size: number, aim: Aim): number {
   let likeliest = -1
   let least = Infinity
   for (const stretch of pool.stretches) {
-    if ((free.longest[stretch] ?? 0) < size) continue
+    if (known(free.longest[stretch]) < size) continue
     const bound = aim.bound(stretch)
     if (bound >= least) continue
     least = bound
@@ -131,29 +135,29 @@ function searchRemembered(
 ): void {
   const { stretches, first, sum, cleanFirst, cleanSum, change } = free.bestGroups(pool, size)
   for (let i = 0; i < stretches.length; i++) {
-    const stretch = stretches[i] ?? 0
+    const stretch = known(stretches[i])
     const beaten = orphans === 'avoid' ? found.cleanSum : found.sum
-    if ((chart.nearest[stretch] ?? 0) * size >= beaten) break
-    if ((free.longest[stretch] ?? 0) < size) continue
+    if (known(chart.nearest[stretch]) * size >= beaten) break
+    if (known(free.longest[stretch]) < size) continue
     if (change[i] !== free.changes[stretch]) {
-      if ((free.least[stretch] ?? 0) * size >= beaten) continue
+      if (known(free.least[stretch]) * size >= beaten) continue
       const own: Found = { first: -1, sum: Infinity, cleanFirst: -1, cleanSum: Infinity }
       searchStretch(chart, free, pool, size, aim, stretch, own)
       first[i] = own.first
       sum[i] = own.sum
       cleanFirst[i] = own.cleanFirst
       cleanSum[i] = own.cleanSum
-      change[i] = free.changes[stretch] ?? 0
+      change[i] = known(free.changes[stretch])
     }
-    const stretchSum = sum[i] ?? Infinity
+    const stretchSum = known(sum[i])
     if (stretchSum < found.sum) {
       found.sum = stretchSum
-      found.first = first[i] ?? -1
+      found.first = known(first[i])
     }
-    const stretchCleanSum = cleanSum[i] ?? Infinity
+    const stretchCleanSum = known(cleanSum[i])
     if (stretchCleanSum < found.cleanSum) {
       found.cleanSum = stretchCleanSum
-      found.cleanFirst = cleanFirst[i] ?? -1
+      found.cleanFirst = known(cleanFirst[i])
     }
   }
 }
@@ -179,13 +183,13 @@ function searchStretch(
     // Free seats freeFrom .. at - 1. A seat of another pool ends a run, but it is company for a seat beside it.
     let runFrom = freeFrom
     for (let last = freeFrom; last < at; last++) {
-      if (allowed[cellOf[last] ?? 0] !== 1) {
+      if (allowed[known(cellOf[last])] !== 1) {
         runFrom = last + 1
         continue
       }
       const first = last - size + 1
       if (first < runFrom) continue
-      const sum = (sums[last + 1 - start] ?? 0) - (sums[first - start] ?? 0)
+      const sum = known(sums[last + 1 - start]) - known(sums[first - start])
       if (sum >= found.cleanSum && sum >= found.sum) continue
       if (aim.accepts && !aim.accepts(first, size)) continue
       if (sum < found.sum) {
@@ -216,7 +220,7 @@ export class Runs {
     this.#free = free
     this.#pool = pool
     this.#counts = new Int32Array(people + 1)
-    for (const stretch of pool.stretches) if ((free.longest[stretch] ?? 0) >= 2) this.count(stretch, 1)
+    for (const stretch of pool.stretches) if (known(free.longest[stretch]) >= 2) this.count(stretch, 1)
   }
 
   /** Adds the runs of a stretch (1), or takes them away (-1) before the stretch changes. */
@@ -226,13 +230,15 @@ export class Runs {
     let length = 0
     for (let position = start; position <= end; position++) {
       const inRun =
-        position < end && this.#free.open[position] === 1 && this.#pool.allowed[this.#chart.cellOf[position] ?? 0] === 1
+        position < end &&
+        this.#free.open[position] === 1 &&
+        this.#pool.allowed[known(this.#chart.cellOf[position])] === 1
       if (inRun) {
         length++
         continue
       }
       const capped = Math.min(length, longest)
-      if (capped >= 2) this.#counts[capped] = (this.#counts[capped] ?? 0) + sign
+      if (capped >= 2) this.#counts[capped] = known(this.#counts[capped]) + sign
       length = 0
     }
   }
@@ -248,7 +254,7 @@ export class Runs {
     let rest = people
     let hasThree = false
     for (let length = this.#counts.length - 1; length >= 2 && rest > 0; length--) {
-      const count = this.#counts[length] ?? 0
+      const count = known(this.#counts[length])
       if (count === 0) continue
       if (length >= 3) hasThree = true
       const used = Math.min(count, Math.ceil(rest / length))

@@ -2,19 +2,19 @@
  * Which seats are kept for those who come first. Others want the best ones, so that whoever has let orders fail
  * chooses from what is left after as many of the best free seats as the others may buy. Pure.
  */
-import { type Chart, ORDINARY } from './chart.ts'
+import { type Chart, known, ORDINARY } from './chart.ts'
 import type { Free } from './free.ts'
 
 /** Positions of a chart's ordinary seats, the best first, as "best available" gives single seats. */
 const rankings = new WeakMap<Chart, Int32Array>()
 
 function rankingOf(chart: Chart): Int32Array {
-  const known = rankings.get(chart)
-  if (known) return known
+  const remembered = rankings.get(chart)
+  if (remembered) return remembered
   const { costs, indexes, kindOf } = chart
-  const of = (numbers: Float64Array, position: number) => numbers[position] ?? 0
+  const of = (numbers: Float64Array, position: number) => known(numbers[position])
   const ranking = Int32Array.from(chart.seats.keys())
-    .filter((position) => ((kindOf[position] ?? 0) & ORDINARY) !== 0)
+    .filter((position) => (known(kindOf[position]) & ORDINARY) !== 0)
     .sort((a, b) => of(costs, a) - of(costs, b) || of(indexes, a) - of(indexes, b))
   rankings.set(chart, ranking)
   return ranking
@@ -37,7 +37,7 @@ export class KeptSeats {
   keep(count: number): void {
     const ranking = rankingOf(this.#chart)
     for (; this.#kept.size < count && this.#read < ranking.length; this.#read++) {
-      const seat = this.#chart.seats[ranking[this.#read] ?? 0]
+      const seat = this.#chart.seats[known(ranking[this.#read])]
       if (!seat || !this.#free.isFree(seat)) continue
       this.#kept.add(seat.index)
       this.#free.take([seat.index])

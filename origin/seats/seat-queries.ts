@@ -1,6 +1,8 @@
 /** The hall of a sale in the ledger: its chart, and which of its seats are taken. */
+
 import type { SeatState } from '../../shared/api/hall.ts'
 import { SOLD } from '../../shared/api/order-status.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { Point, Seat } from './chart.ts'
 
@@ -28,15 +30,15 @@ export async function readChart(sql: Queryable, saleId: string): Promise<ChartRo
 
 /** Seats that an order has or an operator blocks. */
 export async function takenSeats(sql: Queryable, saleId: string): Promise<readonly number[]> {
-  const [row] = await sql<{ seats: number[] | null }[]>`
-    select array_agg(seat_index) as seats from seat_claims where sale_id = ${saleId}`
-  return row?.seats ?? []
+  const [row] = await sql<{ seats: number[] }[]>`
+    select coalesce(array_agg(seat_index), '{}') as seats from seat_claims where sale_id = ${saleId}`
+  return assertExists(row, 'An aggregate has one row.').seats
 }
 
 export async function blockedSeats(sql: Queryable, saleId: string): Promise<readonly number[]> {
-  const [row] = await sql<{ seats: number[] | null }[]>`
-    select array_agg(seat_index) as seats from seat_claims where sale_id = ${saleId} and reason is not null`
-  return row?.seats ?? []
+  const [row] = await sql<{ seats: number[] }[]>`
+    select coalesce(array_agg(seat_index), '{}') as seats from seat_claims where sale_id = ${saleId} and reason is not null`
+  return assertExists(row, 'An aggregate has one row.').seats
 }
 
 /** The seats that are not available, by state. */

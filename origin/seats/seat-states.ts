@@ -2,8 +2,10 @@
  * The state of each seat of a hall: available, held, sold or blocked. Read from the ledger once a second and sale at
  * most, however many ask, and packed into two bits a seat.
  */
+
 import { type HallAvailability, SEAT_STATES, type SeatState } from '../../shared/api/hall.ts'
 import { packStates } from '../../shared/hall/hall-model.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { seatsOf, sectionsIn } from './chart-document.ts'
@@ -48,7 +50,7 @@ export class SeatStates {
     if (known?.version === hall.version) return known
     const sections = sectionsIn(sale.products).map(({ product_id }): [string, string] => [
       product_id,
-      packStates(seatsOf(hall, product_id).map(({ index }) => states[index] ?? 0)),
+      packStates(seatsOf(hall, product_id).map(({ index }) => numberAt(states, index))),
     ])
     const made = { version: hall.version, sections: Object.fromEntries(sections) }
     this.#packed.set(states, made)
@@ -64,4 +66,8 @@ export class SeatStates {
   }
 }
 
-export const stateAt = (states: StateNumbers, seat: number): SeatState => SEAT_STATES[states[seat] ?? 0] ?? 'available'
+/** The first state is "available": that of the seats past the end. */
+const numberAt = (states: StateNumbers, seat: number): number => states[seat] ?? 0
+
+export const stateAt = (states: StateNumbers, seat: number): SeatState =>
+  assertExists(SEAT_STATES[numberAt(states, seat)], 'A seat has one of the known states.')

@@ -4,11 +4,12 @@
  * wrong seat. Pure.
  */
 
-import { type CartPart, cartOf, partsOf, type Units } from '../ledger/cart.ts'
+import { type CartPart, cartOf, partsOf, seatsIn, type Units } from '../ledger/cart.ts'
 import { available } from '../sales/sale-state.ts'
 import { bitsOf, differingSeats } from '../seats/bits.ts'
 import type { GateReading } from './gate/gate-reading.ts'
 import type { Stock } from './gate/verdicts.ts'
+import type { Intent } from './intents.ts'
 import type { LedgerReading, OrderUnits, ProductCounters } from './reconciliation-queries.ts'
 
 /** A product in the gate and in the ledger. */
@@ -49,20 +50,20 @@ export function compareReadings(
   sections: ReadonlyMap<string, readonly number[]> = new Map(),
 ): Comparison[] {
   const versions = new Map(before.map(({ product, version }) => [product, version]))
-  const flights = gate ? inFlight(gate, after) : new Map<string, InFlight>()
+  const flights = gate && isWhole(gate) ? inFlight(gate, after) : null
   return after.products.map((counters) => {
     const { product, version } = counters
     const stock = gate?.stock.get(product)
-    if (stock && (gate?.intents === null || versions.get(product) !== version)) return equal(counters)
-    return comparisonOf(counters, stock, sections.get(product) ?? [], flights.get(product) ?? NOTHING)
+    if (stock && (!flights || versions.get(product) !== version)) return equal(counters)
+    return comparisonOf(counters, stock, sections.get(product) ?? NO_SEATS, flights?.get(product) ?? NOTHING)
   })
 }
 
 /** The seats that are taken in the gate or in the ledger alone, and that no order in flight takes or frees. */
 export function seatsApart(gate: GateReading, ledger: LedgerReading): number[] {
-  if (!ledger.seats || !gate.intents) return []
+  if (!ledger.seats || !isWhole(gate)) return []
   const { waiting, ended, missing } = apart(gate, ledger)
-  const isMoving = new Set([...waiting, ...ended, ...missing].flatMap(seatsOf))
+  const isMoving = new Set([...waiting, ...ended, ...missing].flatMap(seatsIn))
   return differingSeats(gate.seats, bitsOf(ledger.seats)).filter((seat) => !isMoving.has(seat))
 }
 
@@ -75,7 +76,14 @@ export function lasting(before: readonly Comparison[], again: readonly Compariso
 }
 const textOf = ({ found, drift, heldDrift, seats }: Comparison) => [found, drift, heldDrift, ...seats].join()
 
+/** Of a product whose orders both know. */
 const NOTHING: InFlight = { held: 0, gone: 0 }
+/** Of a section that does not differ, and of a product that has none. */
+const NO_SEATS: readonly number[] = []
+
+/** A reading with its intents, of which there are sometimes too many to read. */
+type WholeReading = GateReading & { readonly intents: readonly Intent[] }
+const isWhole = (gate: GateReading): gate is WholeReading => gate.intents !== null
 
 function comparisonOf(
   counters: ProductCounters,
@@ -99,16 +107,16 @@ function equal(counters: ProductCounters): Comparison {
 }
 
 /** The orders that one of the two does not know yet. */
-function apart({ holds, intents }: GateReading, { recorded, ended, missing }: LedgerReading) {
+function apart({ holds, intents }: WholeReading, { recorded, ended, missing }: LedgerReading) {
   const known = new Set(recorded)
   const isHeld = new Set(holds)
-  const waiting = (intents ?? []).flatMap(({ order, reservation }) =>
+  const waiting = intents.flatMap(({ order, reservation }) =>
     reservation && isHeld.has(order) && !known.has(order) ? [partsOf(reservation)] : [],
   )
   return { waiting, ended: ended.map(unitsOf), missing: missing.map(unitsOf) }
 }
 
-function inFlight(gate: GateReading, ledger: LedgerReading): Map<string, InFlight> {
+function inFlight(gate: WholeReading, ledger: LedgerReading): Map<string, InFlight> {
   const flights = new Map<string, InFlight>()
   const add = (parts: readonly CartPart[], sign: 1 | -1, isGone: boolean) => {
     for (const { product, quantity } of parts) {
@@ -125,4 +133,3 @@ function inFlight(gate: GateReading, ledger: LedgerReading): Map<string, InFligh
 
 const unitsOf = ({ product, quantity, lines }: OrderUnits) =>
   partsOf({ product, quantity, cart: cartOf(lines) } satisfies Units)
-const seatsOf = (parts: readonly CartPart[]) => parts.flatMap(({ seats }) => seats ?? [])

@@ -5,7 +5,7 @@
  */
 import { close, note } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { Eviction } from '../lib/redis-watch.ts'
+import type { Eviction } from '../lib/redis/redis-watch.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import type { Gate } from './gate/gate.ts'
 
@@ -60,7 +60,8 @@ export class EvictionGuard {
     const { policy, keys } = eviction
     const finding = { sale, product: '', detail: { policy, evicted_keys: keys } }
     if (told === undefined || told === NOTHING) await note(this.#sql, { ...finding, kind: 'evicting', units: 0 })
-    if (seen.lost > Math.max(0, told ?? 0)) await note(this.#sql, { ...finding, kind: 'evicted', units: seen.lost })
+    if (seen.lost > (told === undefined ? 0 : Math.max(0, told)))
+      await note(this.#sql, { ...finding, kind: 'evicted', units: seen.lost })
     this.#told.set(sale, seen.lost)
   }
 }

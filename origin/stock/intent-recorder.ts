@@ -4,6 +4,7 @@
  * for a person.
  */
 import type { Logger } from 'pino'
+import { assertExists } from '../../shared/lib/assert.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { note } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -74,17 +75,17 @@ async function recordBatch(recording: Recording, batch: readonly Intent[]): Prom
 
 async function recordReadable(recording: Recording, batch: readonly Intent[]): Promise<void> {
   const { sql, metrics, log, saleId: sale, gate } = recording
-  const reservations = batch.flatMap(({ reservation }) => reservation ?? [])
+  const reservations = batch.map(({ reservation }) => reservation).filter((reservation) => reservation !== null)
   const verdicts = reservations.length > 0 ? await record(sql, sale, reservations, true) : []
   const rejected = reservations.filter(({ order }, i) => {
-    const verdict = verdicts[i]
-    if (verdict?.verdict === 'recorded') {
+    const verdict = assertExists(verdicts[i], 'Each reservation of a batch has one verdict.')
+    if (verdict.verdict === 'recorded') {
       metrics.orders.inc({ sale, status: 'reserved' })
       return false
     }
     // Already recorded, by the process that made it or by another worker.
-    if (verdict?.verdict === 'replay' && verdict.order === order) return false
-    metrics.orders.inc({ sale, status: 'cancelled', reason: verdict?.verdict ?? '' })
+    if (verdict.verdict === 'replay' && verdict.order === order) return false
+    metrics.orders.inc({ sale, status: 'cancelled', reason: verdict.verdict })
     return true
   })
   // If this process dies before it removes the intents, the next round finds their orders recorded.
@@ -96,14 +97,18 @@ async function recordReadable(recording: Recording, batch: readonly Intent[]): P
   log.info({ sale, intents: batch.length, refused: rejected.length }, 'recorded intents')
 }
 
+/** A damaged intent names no product, which stands for the whole sale, and no units. */
+const UNREADABLE = { product: '', quantity: 0 }
+
 async function setAside(recording: Recording, { order, reservation, stored }: Intent, error: string): Promise<void> {
   const { sql, metrics, log, saleId: sale, gate } = recording
+  const { product, quantity } = reservation ?? UNREADABLE
   await note(sql, {
     sale,
-    product: reservation?.product ?? '',
+    product,
     kind: 'unreadable_intent',
     subject: order,
-    units: reservation?.quantity ?? 0,
+    units: quantity,
     // The buyer's contact is left out, because a finding is stored for longer than personal data may be.
     detail: { intent: withoutContact(stored), error },
   })
@@ -120,5 +125,5 @@ async function setAside(recording: Recording, { order, reservation, stored }: In
  */
 function isOfTheData(error: unknown): boolean {
   const { code } = error as { code?: string }
-  return /^(22|23|P0)/.test(code ?? '') || error instanceof TypeError || code === 'UNDEFINED_VALUE'
+  return (code !== undefined && /^(22|23|P0)/.test(code)) || error instanceof TypeError || code === 'UNDEFINED_VALUE'
 }

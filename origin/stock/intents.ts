@@ -14,7 +14,8 @@
  * a process that cannot reach the ledger still knows that the order exists.
  */
 import type { Cluster, Redis } from 'ioredis'
-import { cartIn } from '../ledger/cart.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
+import { cartIn, UNITS_TEXT } from '../ledger/cart.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
@@ -50,7 +51,7 @@ const FIELDS = {
   atMs: /^\d{1,15}p?t?$/,
   quantity: /^\d{1,9}$/,
   /** A product, or the text of a cart. */
-  units: /^\S+$/,
+  units: UNITS_TEXT,
   key: /^\S+$/,
   hash: /^\S+$/,
   line: /^\S+$/,
@@ -91,6 +92,14 @@ export function storedDetails({ line, number, isBoxOffice, method, charge, conta
 const packed = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const unpacked = (stored: string) => JSON.parse(Buffer.from(stored, 'base64url').toString())
 
+/** A hash, which Redis sends as a list of fields and values. */
+export const pairs = (list: readonly string[]) =>
+  Array.from(
+    { length: list.length / 2 },
+    (_, i) => [assertExists(list[2 * i], PAIRED), assertExists(list[2 * i + 1], PAIRED)] as const,
+  )
+const PAIRED = 'Redis sends each field of a hash with its value.'
+
 /** A stored intent, as far as others may see it. */
 export const withoutContact = (stored: string) => stored.replace(/@[\w-]+(?= )/, '')
 
@@ -126,8 +135,7 @@ export class Intents {
     let cursor = '0'
     do {
       const [next, page] = await this.#redis.hscan(this.#unrecorded, cursor, 'COUNT', PAGE)
-      for (let i = 0; i < page.length; i += 2) {
-        const [order = '', stored = ''] = page.slice(i, i + 2)
+      for (const [order, stored] of pairs(page)) {
         // Intents ahead of Redis's clock may have any age, since that clock was put back. So may unreadable ones.
         if (!(Math.abs(nowMs - Number.parseInt(stored, 10)) < minAgeMs)) found.set(order, stored)
       }
@@ -184,7 +192,10 @@ export class Intents {
     const gone = orders.filter((_, i) => waiting[i] == null)
     const notes = gone.length > 0 ? await redis.mget(gone.map((order) => this.#noteKey(order))) : []
     const noted = new Map(gone.map((order, i) => [order, notes[i]]))
-    return orders.map((order, i) => this.#reservationIn(order, waiting[i] ?? noted.get(order) ?? '') ?? undefined)
+    return orders.map((order, i) => {
+      const stored = waiting[i] ?? noted.get(order)
+      return (stored && this.#reservationIn(order, stored)) || undefined
+    })
   }
 
   readonly #noteKey = (order: string) => `${this.#unrecorded}:recorded:${order}`
@@ -228,8 +239,8 @@ export class Intents {
     const fields = readStored(stored)
     if (!fields) return null
     const { quantity, units, key, hash, line, number, seller, payment, visitor } = fields
-    const [withCharge = '', contact] = payment.split('@')
-    const [method, charge] = withCharge.split('&')
+    const [withCharge, contact] = payment.split('@')
+    const [method, charge] = assertExists(withCharge, 'A stored payment has a method, or an empty one.').split('&')
     const cart = cartIn(units)
     return {
       order,

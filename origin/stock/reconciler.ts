@@ -12,7 +12,7 @@ import type { Queryable } from '../ledger/connection.ts'
 import { findOrders } from '../ledger/order-statements.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
-import type { RedisWatch } from '../lib/redis-watch.ts'
+import type { RedisWatch } from '../lib/redis/redis-watch.ts'
 import { machine, type Runtime, sleep } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
@@ -23,6 +23,7 @@ import { blockedSeats, sectionsOf } from '../seats/seat-queries.ts'
 import { type Comparison, compareCounts, compareReadings, lasting, seatsApart } from './comparison.ts'
 import { EvictionGuard } from './eviction.ts'
 import type { Gate, Gates } from './gate/gate.ts'
+import type { GateReading } from './gate/gate-reading.ts'
 import { holdEnd } from './gate/hold-ends.ts'
 import type { Rebuild } from './gate/rebuild.ts'
 import { recordIntents } from './intent-recorder.ts'
@@ -53,6 +54,8 @@ const AGREE_TIMEOUT_MS = 2_000
 const TURN_TIMEOUT_MS = 10_000
 const TURN_EVERY_MS = 50
 
+/** A fenced gate holds nothing that could be compared. */
+const FENCED: Pick<GateReading, 'holds' | 'intents'> = { holds: [], intents: [] }
 /** In place of a product: the promo codes of a sale, which are counted at once. */
 const ALL_CODES = '%'
 /** Seats named in a finding. */
@@ -252,8 +255,9 @@ export class Reconciler {
     const gate = gates.of(saleId)
     const before = await readCounters(sql, saleId)
     const reading = await gate.read()
-    const intents = (reading?.intents ?? []).map(({ order }) => order)
-    const after = await readBeside(sql, saleId, reading?.holds ?? [], intents)
+    const { holds, intents } = reading ?? FENCED
+    const waiting = intents === null ? [] : intents.map(({ order }) => order)
+    const after = await readBeside(sql, saleId, holds, waiting)
     if (reading) await this.#tellAgain(gate, after)
     const seats = reading ? seatsApart(reading, after) : []
     return compareReadings(reading, before, after, seats.length > 0 ? await sectionsOf(sql, saleId, seats) : new Map())

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { freePort, LOOPBACK } from '../../dev/lib/processes.ts'
 import { startRedisCluster } from '../../test/lib/redis-cluster.ts'
 import { useRedis } from '../../test/lib/servers.ts'
-import { connectRedis } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis/redis.ts'
 import { Replicas } from './replicas.ts'
 import { defineScripts } from './scripts.ts'
 

@@ -4,7 +4,8 @@
  * and replicas apply writes in that order.
  */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis'
-import { anotherConnection, reopen } from '../lib/redis.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
+import { anotherConnection, reopen } from '../lib/redis/redis.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from './scripts.ts'
@@ -15,6 +16,8 @@ const ACKNOWLEDGE_TIMEOUT_MS = 300
 const TIMEOUT_MS = 1_000
 /** How long a mark stays. Nobody reads it. */
 const MARK_MS = 1_000
+
+const REPLIED = 'A pipeline has a reply to each command.'
 
 export class Replicas {
   readonly #redis: Redis | Cluster
@@ -63,8 +66,8 @@ export class Replicas {
 
   /** The replies of one connection to commands of one pipeline; null for those that it refused. */
   async #replies(pipeline: ChainableCommander): Promise<unknown[]> {
-    const results = (await withTimeout(pipeline.exec(), TIMEOUT_MS, this.#runtime)) ?? []
-    const [error] = results[0] ?? []
+    const results = assertExists(await withTimeout(pipeline.exec(), TIMEOUT_MS, this.#runtime), REPLIED)
+    const [error] = assertExists(results[0], REPLIED)
     if (error) throw error
     return results.map(([error, reply]) => (error ? null : reply))
   }

@@ -1,5 +1,5 @@
 /** A gate as it is at one moment, to be compared with the ledger. */
-import type { Intent, Intents } from '../intents.ts'
+import { type Intent, type Intents, pairs } from '../intents.ts'
 import type { Store } from '../scripts.ts'
 import type { GateKeys } from './gate-keys.ts'
 import type { Stock } from './verdicts.ts'
@@ -37,6 +37,3 @@ export function readStock(reply: readonly string[]): Map<string, Stock> {
     stock.set(String(reply[i]), { available: Number(reply[i + 1]), held: Number(reply[i + 2]) })
   return stock
 }
-
-const pairs = (list: readonly string[]) =>
-  Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i] ?? '', list[2 * i + 1] ?? ''] as const)

@@ -37,6 +37,8 @@ const MAX_REMEMBERED = 20
 const CHOICES = 10
 /** A gate that no worker has compared for this long belongs to a sale that is over, and is deleted. */
 const GATE_TTL_MS = 24 * 3_600_000
+const ANSWERED = 'Each call of a batch has one verdict.'
+const KEPT = 'Each call of a batch has a number of seats kept from it.'
 /** A limit above the number of units of any visitor. */
 const UNLIMITED = 1_000_000_000
 
@@ -98,7 +100,7 @@ export class Gate {
   /** For the box office, in a call of its own: the callers of a batch share their terms. */
   async #reserveUnlimited(reservation: CheckoutReservation, { holdMs }: Terms): Promise<GateVerdict> {
     const [verdict] = await this.#reserve([{ reservation, terms: { holdMs, limit: UNLIMITED, demand: [] } }])
-    return verdict ?? { verdict: 'fenced' }
+    return assertExists(verdict, ANSWERED)
   }
 
   /** Reserves for a whole batch: calls with equal terms together, because the sale may change during a batch. */
@@ -127,10 +129,11 @@ export class Gate {
     if (!isCompeted || this.#redis.status !== 'ready') return none
     const visitors = calls.map(({ reservation }) => reservation.visitor)
     const unpaid = await this.#redis.hmget(this.#key.unpaid, ...visitors).catch(() => none)
-    return calls.map(({ reservation, terms: { demand } }, i) => {
-      const failed = Number(unpaid[i] ?? 0)
-      return reservation.choice && failed > 0 ? (demand[Math.min(failed, demand.length) - 1] ?? 0) : 0
-    })
+    // Redis has nothing (null) for a visitor without failed orders: zero, as a number.
+    const failed = unpaid.map(Number)
+    return calls.map(({ reservation, terms: { demand } }, i) =>
+      reservation.choice ? unitsAhead(demand, assertExists(failed[i], 'Redis answers for each visitor.')) : 0,
+    )
   }
 
   /**
@@ -152,7 +155,7 @@ export class Gate {
       const chosenFor = ([i, call]: readonly [number, Call]): ChosenCall => {
         const { reservation } = call
         const { choice, quote, cart } = reservation
-        const keeps = kept[i] ?? 0
+        const keeps = assertExists(kept[i], KEPT)
         if (!choice || (!isOpen(reservation) && keeps === 0)) return call
         const { free, others } = halls.get(choice.chart) ?? hallOf(choice.chart)
         halls.set(choice.chart, { free, others })
@@ -168,7 +171,9 @@ export class Gate {
       }
       const asked: ChosenCall[] = []
       // The calls for whom fewer seats are kept choose first, so that the others still have the seats kept for them.
-      const inTurn = [...open.entries()].sort(([, [a]], [, [b]]) => (kept[a] ?? 0) - (kept[b] ?? 0))
+      const inTurn = [...open.entries()].sort(
+        ([, [a]], [, [b]]) => assertExists(kept[a], KEPT) - assertExists(kept[b], KEPT),
+      )
       for (const [k, one] of inTurn) asked[k] = chosenFor(one)
       const results = await this.#takeChosen(asked)
       const isFree = asked.some(({ reservation: { cart } }, k) => cart?.length && results[k]?.verdict !== 'reserved')
@@ -178,7 +183,7 @@ export class Gate {
         if (result.verdict === 'seat_taken') return !result.seats.some(isNamed(reservation.choice))
         return result.verdict === 'none' && asked[k]?.reservation.cart?.length === 0 && isFree
       })
-      for (const [k, [i]] of open.entries()) verdicts[i] = results[k] ?? { verdict: 'fenced' }
+      for (const [k, [i]] of open.entries()) verdicts[i] = assertExists(results[k], ANSWERED)
       open = again
     }
     return verdicts
@@ -211,15 +216,15 @@ export class Gate {
     const verdicts = sellable.length > 0 ? (await this.#take(sellable)).values() : [].values()
     return calls.map(({ pricedOut: problem, comesLast }): GateVerdict => {
       if (problem) return { verdict: 'priced_out', problem }
-      const verdict = verdicts.next().value ?? { verdict: 'fenced' as const }
+      const verdict = assertExists(verdicts.next().value, ANSWERED)
       return comesLast && verdict.verdict === 'none' ? { unpaid: 1, ...verdict, verdict: 'unpaid' } : verdict
     })
   }
 
   async #take(calls: readonly Call[]): Promise<GateVerdict[]> {
-    const { holdMs, limit, demand, limits, variants } = assertExists(calls[0], 'A batch has a call.').terms
+    const { holdMs, limit, demand, limits = {}, variants = {} } = assertExists(calls[0], 'A batch has a call.').terms
     // The calls that use codes bring this demand, as they bring the limits of their codes; others have none.
-    const demandForUses = Math.max(...calls.map(({ terms }) => terms.demandForUses ?? 0))
+    const demandForUses = Math.max(...calls.map(({ terms: { demandForUses = 0 } }) => demandForUses))
     const products = [
       ...new Set(calls.flatMap(({ reservation: r }) => (r.cart ? r.cart.map(({ product }) => product) : r.product))),
     ]
@@ -236,17 +241,19 @@ export class Gate {
     const limitOf = (product: string) =>
       isPromoCode(product)
         ? calls.find(({ terms }) => terms.limits?.[product])?.terms.limits?.[product]
-        : limits?.[product]
+        : limits[product]
     for (const product of products) {
       const most = limitOf(product)
-      const others = variants?.[product]?.filter((variant) => variant !== product) ?? []
+      const { [product]: alike = [product] } = variants
+      const others = alike.filter((variant) => variant !== product)
       args.push(most === undefined ? '' : [most, ...others].join(' '))
     }
     for (const { reservation: r } of calls) {
+      const { networks = '' } = r
       const units = r.cart
         ? unitsText(r)
         : assertExists(placeOf.get(r.product), 'A batch lists the product of each call.')
-      args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r), r.networks ?? '')
+      args.push(r.order, r.visitor, r.key, r.hash, units, r.quantity, storedDetails(r), networks)
     }
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]
@@ -394,6 +401,12 @@ export function byTerms<C extends { readonly terms: Terms }>(calls: readonly C[]
 
 /** Demand is the same for all calls of a moment. The limits by product come from one sale, as the variants do. */
 const areSame = (a: Terms, b: Terms) => a.holdMs === b.holdMs && a.limit === b.limit && a.variants === b.variants
+
+/** How many units others may buy before a visitor with so many failed orders. Without demand nobody else waits. */
+function unitsAhead(demand: readonly number[], failed: number): number {
+  if (failed === 0 || demand.length === 0) return 0
+  return assertExists(demand[Math.min(failed, demand.length) - 1], 'The last demand counts for more failed orders too.')
+}
 
 /** True if the seats of the reservation are still to be chosen. */
 const isOpen = ({ choice, cart }: CheckoutReservation) => choice !== undefined && cart === undefined

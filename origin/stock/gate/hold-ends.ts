@@ -74,7 +74,7 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
  */
 function endOf({ status, reason }: OrderRow): HoldEnd['how'] {
   if (isSold(status)) return 'sell'
-  const kind = kindOf(reason ?? '')
+  const kind = reason === null ? null : kindOf(reason)
   if (kind === 'declined') return 'declined'
   return status === 'expired' || kind === 'given_back' || kind === 'not_authenticated' ? 'unpaid' : 'release'
 }

@@ -8,6 +8,9 @@ import type { Stock } from './verdicts.ts'
 /** Orders restored, or ended, in one call. */
 const REBUILD_CHUNK = 500
 
+/** In place of the end of a hold: the order has none, for it is sold. */
+const SOLD = ''
+
 interface ProductStock extends Stock {
   readonly product: string
   /** The version of the product's row. */
@@ -37,7 +40,7 @@ export class Rebuild {
       const args = chunk.flatMap((o) => {
         const cart = cartOf(o.lines)
         const units = cart ? unitsText({ product: '', quantity: 0, cart }) : ''
-        return [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? '', units]
+        return [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs === null ? SOLD : o.holdEndsAtMs, units]
       })
       await this.#redis.restoreOrders(stock, holds, keys, visitors, seats, limited, claims, this.#fence, ...args)
     }

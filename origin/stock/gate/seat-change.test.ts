@@ -15,7 +15,7 @@ import { blockSeats, moveSeat, releaseSeats } from '../../box-office/seat-change
 import type { Cart } from '../../ledger/cart.ts'
 import { findOrder, moveOrders, returnLines } from '../../ledger/order-statements.ts'
 import { type Reservation, record } from '../../ledger/record.ts'
-import { connectRedis } from '../../lib/redis.ts'
+import { connectRedis } from '../../lib/redis/redis.ts'
 import { SaleMemory } from '../../sales/sale-memory.ts'
 import { writeSale } from '../../sales/sale-queries.ts'
 import { SaleWork } from '../../sales/sale-work.ts'
