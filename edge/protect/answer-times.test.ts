@@ -30,7 +30,7 @@ it('counts a session once a second, however many calls it makes in whatever isol
 
 it('a tenth of liars is less than a quarter of the samples, whether they come first or last', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 200, max: 2_000 }), fc.string(), fc.boolean(), (honest, secret, isFirst) => {
+    fc.property(fc.integer({ min: 200, max: 600 }), fc.string(), fc.boolean(), (honest, secret, isFirst) => {
       const sum = new CountSum()
       const call = (visitor: string, tookMs: number) => sum.add(sampleOf({ ...SECOND, visitor, tookMs }, secret))
       const lie = () => Array.from({ length: honest / 9 }, (_, i) => call(`liar ${i}`, 60_000))
@@ -41,6 +41,6 @@ it('a tenth of liars is less than a quarter of the samples, whether they come fi
       expect(answers).toHaveLength(64)
       expect(answers.filter((ms) => ms > 20).length).toBeLessThan(64 / 4)
     }),
-    { numRuns: 30, seed: 7 },
+    { numRuns: 10, seed: 7 },
   )
 })

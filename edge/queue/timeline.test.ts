@@ -47,7 +47,7 @@ it('lets no two isolates contradict each other, however old their copies', () =>
         before = Math.max(before, ...served)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 

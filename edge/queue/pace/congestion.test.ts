@@ -192,7 +192,7 @@ describe('a line before an origin of limited capacity', () => {
         for (const [i, { serving, atMs }] of moments.entries())
           must(serving >= (moments[i - 1]?.serving ?? 0), () => `moved back at ${atMs}`)
       }),
-      { numRuns: 30 },
+      { numRuns: 8 },
     )
   })
 
@@ -206,7 +206,7 @@ describe('a line before an origin of limited capacity', () => {
   })
 
   it('takes people who are slow by themselves for no congestion', () => {
-    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const seed of [1, 2]) {
       for (const rate of [20, 200, 2_000]) {
         const slow = { ...PLAIN, seed, rate, slowestArrivalMs: 20_000, seconds: 80 }
         let before = 0
