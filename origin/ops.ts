@@ -5,7 +5,7 @@
 import { type Context, Hono } from 'hono'
 import { problem } from '../shared/problem.ts'
 import type { Metrics } from './base/metrics.ts'
-import { sendProblem } from './lib/request.ts'
+import { sendProblem } from './lib/http/request.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 
 const READY_TIMEOUT_MS = 1_000

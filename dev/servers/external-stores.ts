@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { pino } from 'pino'
 import postgres from 'postgres'
-import { connectRedis, isRedisUrl } from '../../origin/lib/redis.ts'
+import { connectRedis, isRedisUrl } from '../../origin/lib/redis/redis.ts'
 import { LocalError } from '../lib/processes.ts'
 
 const CHECK_WITHIN_SECONDS = 10

@@ -2,6 +2,7 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type * as v from 'valibot'
+import { forwardedAddress } from '../../shared/lib/address.ts'
 import { bodyTooLarge, type Fields, MAX_BODY_BYTES, parseJson } from '../../shared/parse.ts'
 import {
   type Problem,
@@ -31,6 +32,10 @@ export interface Call {
 
 /** The section that a feature adds to a page of a sale, if it adds one. */
 export type PagePart = (sale: string, shows: Shows, call: Call) => Section | undefined | Promise<Section | undefined>
+
+/** The caller's address, from the header that the proxy in front writes; null if there is none in it. */
+export const addressOf = ({ request, config }: Call): string | null =>
+  forwardedAddress(request.headers.get(config.ADDRESS_HEADER) ?? '') ?? null
 
 /** Ends the request with a problem; the Worker's top sends it. */
 export function refuse(type: ProblemType, fields?: ProblemFields): never {

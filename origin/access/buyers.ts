@@ -25,7 +25,7 @@ import {
   type Verified,
 } from '../../shared/tokens.ts'
 import type { Config } from '../base/config.ts'
-import { bearer, comparesTo, headerOf, refuse } from '../lib/request.ts'
+import { bearer, comparesTo, headerOf, refuse } from '../lib/http/request.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Blocks } from './blocks.ts'
 import { VisitorCalls } from './visitor-calls.ts'
@@ -46,11 +46,10 @@ interface BuyersDeps {
 }
 
 /** The right to a visitor's orders of a sale (from an admission), or to one order (from its token). */
-export interface Right {
-  readonly sale: string
-  readonly visitor?: string
-  readonly order?: string
-}
+export type Right = { readonly sale: string } & (
+  | { readonly visitor: string; readonly order?: undefined }
+  | { readonly order: string; readonly visitor?: undefined }
+)
 
 export class Buyers {
   readonly #deps: BuyersDeps

@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { ROLES } from '../../shared/api/operators/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
-import { isRedisUrl } from '../lib/redis.ts'
+import { isRedisUrl } from '../lib/redis/redis.ts'
 import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from '../providers/provider.ts'
 
 /** Shorter secrets can be guessed, or are no HS256 key. */

@@ -12,7 +12,7 @@ import type { Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { Contact } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { tryAgain } from '../lib/request.ts'
+import { tryAgain } from '../lib/http/request.ts'
 import type { Orders } from '../orders/orders.ts'
 import { insertNote } from '../support/support-queries.ts'
 

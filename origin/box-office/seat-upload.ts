@@ -3,8 +3,8 @@ import type { Context } from 'hono'
 import { MAX_SEATS } from '../../shared/api/operators/hall-admin.ts'
 import { jsonIn } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
-import { csvRows, headerErrors } from '../lib/csv-upload.ts'
-import { chunksOf, headerOf, readText, refuse } from '../lib/request.ts'
+import { csvRows, headerErrors } from '../lib/http/csv-upload.ts'
+import { chunksOf, headerOf, readText, refuse } from '../lib/http/request.ts'
 import { COLUMNS, SeatTable } from './seat-table.ts'
 
 /** The largest hall as JSON has some 30 MB. */

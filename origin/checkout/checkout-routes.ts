@@ -15,7 +15,7 @@ import {
   sendJson,
   sendProblem,
   tryAgain,
-} from '../lib/request.ts'
+} from '../lib/http/request.ts'
 import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import { available, inLine } from '../sales/sale-state.ts'
@@ -95,8 +95,8 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       const comesLast = type === '/problems/too-many-orders' && unpaid > 0
       if (outcome.waitsForUse) traffic.waitsForUse(saleId, visitor)
       if (type !== '/problems/all-in-carts' && !comesLast) return sendProblem(outcome.problem)
-      const others = sales.get(saleId)?.products.filter((p) => p.product_id !== product_id) ?? []
-      const waits = comesLast || (remaining === 0 && !others.some((p) => available(p) > 0))
+      const isOtherLeft = sales.get(saleId)?.products.some((p) => p.product_id !== product_id && available(p) > 0)
+      const waits = comesLast || (remaining === 0 && !isOtherLeft)
       traffic.waitsForStock(saleId, visitor, waits ? unpaid : null)
       return sendProblem({ ...outcome.problem, retry_after_seconds: traffic.askAgainSeconds(saleId) })
     }

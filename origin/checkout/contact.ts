@@ -8,7 +8,7 @@ import { preferred } from '../../shared/format.ts'
 import type { FieldError } from '../../shared/problem.ts'
 import type { Contact } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { headerOf } from '../lib/request.ts'
+import { headerOf } from '../lib/http/request.ts'
 import { asksForDelivery, deliveryOf } from './delivery.ts'
 
 type Asking = Pick<SaleRow, 'contact' | 'delivery'>

@@ -10,10 +10,9 @@ import { isPromoCode } from '../ledger/cart.ts'
 import type { OrderView } from '../ledger/order-statements.ts'
 import type { Recorded, RecordVerdict } from '../ledger/record.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
-import { tryAgain } from '../lib/request.ts'
+import { tryAgain } from '../lib/http/request.ts'
 import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts'
-import type { CheckoutReservation } from '../seats/cart-choice.ts'
-import { wishedSections } from '../seats/cart-choice.ts'
+import { type CheckoutReservation, wishedSections } from '../seats/cart-choice.ts'
 import type { Seat } from '../seats/chart.ts'
 import type { GateVerdict, Stock } from '../stock/gate/verdicts.ts'
 import { priceChanged } from './pricing.ts'
@@ -252,15 +251,18 @@ const withProduct = (r: CheckoutReservation, product: string | null | undefined)
   product: product === undefined ? r.product : product,
 })
 
-const seatTaken = ({ taken }: Attempt) =>
-  problem('seat-taken', {
+function seatTaken(attempt: Attempt): Problem {
+  const { seats, offer } = assertExists(attempt.taken, 'A refusal of seats names them.')
+  return problem('seat-taken', {
     detail: 'Somebody else has it, or it is not for sale.',
-    seats: taken?.seats.map(({ seat }) => seat) ?? [],
-    offer: [...Map.groupBy(taken?.offer ?? [], ({ section }) => section)].map(([section_id, seats]) => ({
+    seats: seats.map(({ seat }) => seat),
+    // Without Redis nothing is offered.
+    offer: [...Map.groupBy(offer ?? [], ({ section }) => section)].map(([section_id, seats]) => ({
       section_id,
       seats: seats.map(({ seat }) => seat),
     })),
   })
+}
 
 /** Returns the refusal of seats that leave these single seats behind. */
 export const strands = (single: readonly Seat[]) => {

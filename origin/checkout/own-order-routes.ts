@@ -3,8 +3,7 @@
  * the admission or the order's token; the edge may name a visitor whose admission is long gone, and gets a token with
  * each order.
  */
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { OrderId } from '../../shared/api/fields.ts'
 import { isSettled, isSold } from '../../shared/api/order-status.ts'
 import { PaymentRequest } from '../../shared/api/public.ts'
@@ -13,7 +12,7 @@ import { problem } from '../../shared/problem.ts'
 import type { Buyers, Right } from '../access/buyers.ts'
 import type { OrderRow, OrderView } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
-import { parseBody, readText, refuse, sendJson, tryAgain } from '../lib/request.ts'
+import { parseBody, readText, refuse, sendJson, tryAgain } from '../lib/http/request.ts'
 import type { OrderEvents } from '../orders/order-events.ts'
 import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
@@ -101,7 +100,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   ) {
     return async (c: Context) => {
       const right = await buyers.rightOf(c)
-      const caller = right.visitor ?? right.order ?? ''
+      const caller = right.visitor ?? right.order
       buyers.enter(caller)
       try {
         const body = c.req.method === 'POST' ? await readText(c) : ''
@@ -131,9 +130,10 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
   }
 
   const orderNow = (order: OrderRow & { left_ms?: number }) => {
-    const { products = [], tax = null } = sales.get(order.sale_id) ?? {}
-    const product_name = products.find(({ product_id }) => product_id === order.product_id)?.name ?? null
-    return ownOrderAt({ product_name, tax, ...order }, sales.nowMs())
+    // A sale that is long over is in memory no longer.
+    const sale = sales.get(order.sale_id)
+    const product = sale?.products.find(({ product_id }) => product_id === order.product_id)
+    return ownOrderAt({ product_name: product?.name ?? null, tax: sale?.tax ?? null, ...order }, sales.nowMs())
   }
 
   return app

@@ -1,13 +1,15 @@
 /** What an order would cost, for those whose turn it is to see before they ask for it. Nothing is held. */
+
 import { Hono } from 'hono'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import { CheckoutRequest, type Totals } from '../../shared/api/public.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import type { Buyers } from '../access/buyers.ts'
 import { type Cart, partsOf } from '../ledger/cart.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { readBody, refuse, sendJson, tryAgain } from '../lib/request.ts'
+import { readBody, refuse, sendJson, tryAgain } from '../lib/http/request.ts'
 import { inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { chooseCart } from '../seats/cart-choice.ts'
@@ -70,7 +72,9 @@ async function totalsFor(
   if (refusal) return refusal
   const cart = await cartFor(deps, sale, asked)
   if (!cart) return tryAgain('There are not so many such seats at this moment. Some may come back.')
-  const bought = cart.flatMap(({ product }) => sale.products.find(({ product_id }) => product_id === product) ?? [])
+  const bought = cart
+    .map(({ product }) => sale.products.find(({ product_id }) => product_id === product))
+    .filter((product) => product !== undefined)
   const codes = presented.map(({ code }) => code)
   const usedUp =
     codes.length === 0
@@ -89,7 +93,7 @@ async function totalsFor(
   if ('type' in known) return known
   return {
     ...known.totals,
-    currency: bought[0]?.currency ?? '',
+    currency: assertExists(bought[0], 'What has a price is in its sale.').currency,
     promo_codes: judged.map(({ code, reason }) => ({ code, holds: !reason, ...(reason && { reason }) })),
     ...(isCountryMissing && { needs_country: true }),
   }

@@ -8,7 +8,7 @@ import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
-import { sendProblem } from '../lib/request.ts'
+import { sendProblem } from '../lib/http/request.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { feed } from './change-feed.ts'
 

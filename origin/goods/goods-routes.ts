@@ -1,7 +1,7 @@
 /** Serves the goods of a sale to the edge, which reads each version once. The route is mounted below `/internal`. */
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
-import { refuse } from '../lib/request.ts'
+import { refuse } from '../lib/http/request.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Goods } from './goods.ts'
 

@@ -10,7 +10,7 @@ import type { ProblemError } from '../../shared/problem.ts'
 import { listen } from '../../test/lib/event-stream.ts'
 import { createMetrics } from '../base/metrics.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { sendProblem } from '../lib/request.ts'
+import { sendProblem } from '../lib/http/request.ts'
 import { SectionUpdates } from './section-updates.ts'
 
 const ALL = { stalls: 12, 'floor-1': 10, 'floor-2': 20, 'floor-3': 30 }

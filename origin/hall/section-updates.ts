@@ -6,7 +6,6 @@
  */
 import type { ServerResponse } from 'node:http'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
-import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 import type { SectionUpdate } from '../../shared/api/hall.ts'
@@ -15,7 +14,15 @@ import { problem } from '../../shared/problem.ts'
 import { VisitorCalls } from '../access/visitor-calls.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { EVENT_STREAM_HEADERS, refuse } from '../lib/request.ts'
+import {
+  beginStream,
+  EventStreams,
+  HEARTBEAT,
+  HEARTBEAT_MS,
+  responseOf,
+  withoutStream,
+} from '../lib/http/event-stream.ts'
+import { refuse } from '../lib/http/request.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { sectionsIn } from '../seats/chart-document.ts'
@@ -30,16 +37,8 @@ const EVERY_MS = 500
 const MAX_UNREAD_BYTES = 64 * 1024
 /** Listeners written to before other work has its turn: some milliseconds. */
 const SLICE = 250
-/** Interval of comments that keep proxies from closing a quiet stream. */
-const HEARTBEAT_MS = 10_000
-/** After this long a stream ends, some earlier so that not all do at once, and the browser reconnects. */
-const MAX_STREAM_MS = 15 * 60_000
-/** The browser's reconnection delay, jittered so that not all reconnect at once after a restart. */
-const RETRY_MS = 1_000
 /** A sale without listeners is watched for so long, so that whoever reconnects gets only what has changed. */
 const WATCHED_FOR_MS = 10 * 60_000
-
-const HEARTBEAT = Buffer.from(': still here\n\n')
 
 interface UpdatesDeps {
   readonly sales: Pick<Sales, 'get' | 'onRead' | 'readAgoMs' | 'nowMs'>
@@ -86,10 +85,9 @@ interface Watched {
 
 export class SectionUpdates {
   readonly #deps: UpdatesDeps
-  readonly #maxListeners: number
+  readonly #streams: EventStreams
   readonly #watched = new Map<string, Watched>()
   readonly #ofVisitors = new VisitorCalls(MAX_LISTENERS_OF_VISITOR)
-  #open = 0
   #lastReadMs = performance.now()
   #stopReading: (() => void) | undefined
   #heartbeat: NodeJS.Timeout | undefined
@@ -97,7 +95,7 @@ export class SectionUpdates {
 
   constructor(deps: UpdatesDeps, maxListeners = MAX_LISTENERS) {
     this.#deps = deps
-    this.#maxListeners = maxListeners
+    this.#streams = new EventStreams(maxListeners, 'Read the sections instead.')
   }
 
   start(): void {
@@ -118,37 +116,44 @@ export class SectionUpdates {
    */
   stream(c: Context, sale: SaleRow, visitor: string): Response {
     if (sale.section_versions === null) refuse(problem('not-found'))
-    const { outgoing } = Object(c.env) as Partial<HttpBindings>
-    const isFull = this.#stopped || this.#open >= this.#maxListeners
-    if (isFull || !this.#ofVisitors.enter(visitor))
-      refuse(
-        problem('try-again', { detail: 'Too many are watching. Read the sections instead.', retry_after_seconds: 5 }),
-      )
-    // Hono serves HEAD with the GET handler and drops the body: a stream that nobody reads would wait forever.
-    if (c.req.method === 'HEAD' || !outgoing) {
-      this.#ofVisitors.leave(visitor)
-      return c.body(null, 200, EVENT_STREAM_HEADERS)
+    const leave = this.#enter(visitor)
+    const response = responseOf(c)
+    if (!response) {
+      leave()
+      return withoutStream(c)
     }
-    const response = outgoing as ServerResponse
     const watched = this.#watchedOf(sale)
-    const untilMs = performance.now() + MAX_STREAM_MS * (0.75 + Math.random() / 4)
+    // The stream ends with its connection: framing each text as a chunk took a quarter of the time of a write.
+    response.removeHeader('transfer-encoding')
+    const { first, untilMs } = beginStream(response)
     const listener: Listener = { response, untilMs }
     watched.listeners.add(listener)
-    this.#deps.metrics.sectionListeners.set(++this.#open)
     response.once('close', () => {
       watched.listeners.delete(listener)
       watched.idleSinceMs = performance.now()
-      this.#ofVisitors.leave(visitor)
-      this.#deps.metrics.sectionListeners.set(--this.#open)
+      leave()
     })
     // The first event counts too: the next one of any section comes no sooner than usual.
     if (watched.pendingSinceMs === null) watched.sentAtMs = performance.now()
-    // The stream ends with its connection: framing each text as a chunk took a quarter of the time of a write.
-    response.removeHeader('transfer-encoding')
-    response.writeHead(200, EVENT_STREAM_HEADERS)
-    const retry = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`
-    response.write(retry + (this.#missedSince(watched, c.req.header('last-event-id')) ?? this.#snapshotOf(watched)))
+    response.write(first + (this.#missedSince(watched, c.req.header('last-event-id')) ?? this.#snapshotOf(watched)))
     return RESPONSE_ALREADY_SENT
+  }
+
+  /** Counts a stream of a visitor, and returns what ends it. */
+  #enter(visitor: string): () => void {
+    if (this.#stopped) this.#streams.refuse()
+    this.#streams.enter()
+    const count = () => this.#deps.metrics.sectionListeners.set(this.#streams.open)
+    if (!this.#ofVisitors.enter(visitor)) {
+      this.#streams.leave()
+      this.#streams.refuse()
+    }
+    count()
+    return () => {
+      this.#ofVisitors.leave(visitor)
+      this.#streams.leave()
+      count()
+    }
   }
 
   // -- What has changed ----------------------------------------------------------------------------------------------
@@ -256,7 +261,8 @@ export class SectionUpdates {
   }
 
   #beat(): void {
-    for (const watched of this.#watched.values()) if (!watched.isSending) void this.#write(watched, HEARTBEAT, null)
+    for (const watched of this.#watched.values())
+      if (!watched.isSending) void this.#write(watched, Buffer.from(HEARTBEAT), null)
   }
 
   /** One text to all who listen, a slice after the other: none is overtaken by the next text. */

@@ -5,7 +5,8 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import ipaddr from 'ipaddr.js'
-import { headerOf } from './request.ts'
+import { forwardedAddress } from '../../shared/lib/address.ts'
+import { headerOf } from './http/request.ts'
 
 /** One subscriber has a whole /64 of IPv6. */
 const SUBSCRIBER_BYTES = 8
@@ -14,8 +15,7 @@ const SUBSCRIBER_BYTES = 8
 export function clientAddress(c: Context, header: string | undefined): string {
   const sent = header === undefined ? undefined : headerOf(c, header as Lowercase<string>)
   const { incoming } = Object(c.env) as Partial<HttpBindings>
-  // A proxy appends the address that it sees. What comes before is the caller's own claim.
-  const address = sent?.split(',').at(-1)?.trim() || (incoming?.socket?.remoteAddress ?? 'unknown')
+  const address = forwardedAddress(sent ?? '') ?? incoming?.socket?.remoteAddress ?? 'unknown'
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, SUBSCRIBER_BYTES).join('.')

@@ -4,8 +4,8 @@ import * as v from 'valibot'
 import { pageLimit, SaleId } from '../../shared/api/fields.ts'
 import { readAudit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { query } from '../lib/request.ts'
-import { sendTable, type TableFormat } from '../lib/table.ts'
+import { query } from '../lib/http/request.ts'
+import { sendTable, type TableFormat } from '../lib/http/table.ts'
 
 /** The entries of a page, by default and at most. A page of an export has the maximum. */
 const [SHOWN, MOST_SHOWN] = [50, 200]

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { hasRole, type Operator, type Role } from '../../shared/api/operators/roles.ts'
 import { problem } from '../../shared/problem.ts'
-import { bearer, comparesTo, headerOf, refuse } from '../lib/request.ts'
+import { bearer, comparesTo, headerOf, refuse } from '../lib/http/request.ts'
 import { ADMIN, type Operators } from './operators.ts'
 
 /** A cookie named `__Host-` needs https, which a console on a developer's machine does not have. */

@@ -8,8 +8,8 @@ import { shortNumber } from '../../shared/format.ts'
 import { invalidField } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type ExportedOrder, exportPages, totalOf } from '../ledger/order-statements.ts'
-import { refuse } from '../lib/request.ts'
-import { sendTable } from '../lib/table.ts'
+import { refuse } from '../lib/http/request.ts'
+import { sendTable } from '../lib/http/table.ts'
 import { linesOf, totalsIn } from './order-json.ts'
 
 const ADDRESS_FIELDS = ['name', 'phone', 'company', 'street', 'postcode', 'city', 'region', 'country', 'note'] as const

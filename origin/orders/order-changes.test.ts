@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useRedis } from '../../test/lib/servers.ts'
-import { connectRedis } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis/redis.ts'
 import { OrderChanges } from './order-changes.ts'
 
 const server = useRedis()

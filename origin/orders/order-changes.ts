@@ -6,7 +6,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Batcher } from '../lib/batcher.ts'
-import { listen } from '../lib/redis.ts'
+import { listen } from '../lib/redis/redis.ts'
 import { machine } from '../lib/runtime.ts'
 
 const CHANNEL = 'order_changes'

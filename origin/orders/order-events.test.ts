@@ -15,7 +15,7 @@ import { createMetrics } from '../base/metrics.ts'
 import { connect } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
-import { sendProblem } from '../lib/request.ts'
+import { sendProblem } from '../lib/http/request.ts'
 import { OrderEvents } from './order-events.ts'
 
 const origin = useOrigin()

@@ -6,12 +6,10 @@
  * once a second.
  */
 import type { ServerResponse } from 'node:http'
-import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 import { isSettled } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
-import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
 import {
@@ -23,8 +21,15 @@ import {
   readOrderEvents,
 } from '../ledger/order-statements.ts'
 import { Batcher } from '../lib/batcher.ts'
+import {
+  beginStream,
+  EventStreams,
+  HEARTBEAT,
+  HEARTBEAT_MS,
+  responseOf,
+  withoutStream,
+} from '../lib/http/event-stream.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { EVENT_STREAM_HEADERS } from '../lib/request.ts'
 import { Signal } from '../lib/signal.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { OrderChanges } from './order-changes.ts'
@@ -33,21 +38,17 @@ import type { OrderChanges } from './order-changes.ts'
 const MAX_STREAMS = 20_000
 /** Open streams of one order. A buyer has a few tabs, and must leave room for others. */
 const MAX_STREAMS_OF_ORDER = 10
-/** Interval of comments that keep proxies from closing a quiet stream. */
-const HEARTBEAT_MS = 10_000
 /** The time between two reads of the log for unpublished events. */
 const LOG_EVERY_MS = 1_000
 /** The limit of events in one read. A read that reaches it is followed by the next at once. */
 const LOG_PAGE = 5_000
 /** Interval of reads while an order is not recorded, which is not published, and while the ledger does not answer. */
 const UNRECORDED_MS = 500
-/** After this long a stream ends, and the browser reconnects. */
-const MAX_STREAM_MS = 15 * 60_000
-/** The browser's reconnection delay, jittered so that not all reconnect at once after a restart. */
-const RETRY_MS = 1_000
 const READ = { size: 500, queue: MAX_STREAMS }
 /** The position in the log before the first event. */
 const NO_EVENT = -1
+/** In place of events that could not be read: those of the next read follow. */
+const UNREAD: OrderUpdate = { events: [], order: undefined }
 
 interface EventsDeps extends LoopDeps {
   readonly sql: Sql
@@ -64,19 +65,18 @@ interface Stream {
 
 export class OrderEvents implements Actor {
   readonly #deps: EventsDeps
-  readonly #maxStreams: number
+  readonly #open: EventStreams
   /** Open streams by order. */
   readonly #streams = new Map<string, Set<Stream>>()
   readonly #logReader: Actor
   /** How far the log was read. */
   #read: Omit<LoggedChange, 'order_id'> | undefined
   #stopListening: (() => void) | undefined
-  #open = 0
   #stopped = false
 
   constructor(deps: EventsDeps, maxStreams = MAX_STREAMS) {
     this.#deps = deps
-    this.#maxStreams = maxStreams
+    this.#open = new EventStreams(maxStreams, 'Ask for the order instead.')
     this.#logReader = loop('order events', LOG_EVERY_MS, deps, () => this.#readLog())
   }
 
@@ -96,7 +96,9 @@ export class OrderEvents implements Actor {
 
   /** Wakes the streams of an order that have not sent the event yet. */
   #wake(orderId: string, seq = Number.POSITIVE_INFINITY): void {
-    for (const { signal, last } of this.#streams.get(orderId) ?? []) if (last < seq) signal.notify()
+    this.#streams.get(orderId)?.forEach(({ signal, last }) => {
+      if (last < seq) signal.notify()
+    })
   }
 
   async #readLog(): Promise<boolean> {
@@ -115,20 +117,14 @@ export class OrderEvents implements Actor {
   /** Streams the events of an order, each with the order as `show` formats it. */
   async stream(c: Context, orderId: string, show: (order: OrderView) => Order): Promise<Response> {
     const streams = this.#streams.get(orderId) ?? new Set()
-    if (this.#open >= this.#maxStreams || streams.size >= MAX_STREAMS_OF_ORDER)
-      throw new ProblemError(
-        problem('try-again', {
-          detail: 'Too many are watching. Ask for the order instead.',
-          retry_after_seconds: 5,
-        }),
-      )
-    // Counted before the first await, so that simultaneous requests see each other.
-    const last = Number(/^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')?.[0] ?? NO_EVENT)
+    if (streams.size >= MAX_STREAMS_OF_ORDER) this.#open.refuse()
+    this.#open.enter()
+    const heard = c.req.header('last-event-id')
+    const last = heard !== undefined && /^\d{1,15}$/.test(heard) ? Number(heard) : NO_EVENT
     const own: Stream = { signal: new Signal(), last }
     this.#streams.set(orderId, streams.add(own))
-    this.#open++
     const close = () => {
-      this.#open--
+      this.#open.leave()
       streams.delete(own)
       if (streams.size === 0) this.#streams.delete(orderId)
     }
@@ -137,13 +133,10 @@ export class OrderEvents implements Actor {
       const first = await this.#reads.add({ order: orderId, last }).catch(() => undefined)
       // A 204 makes the browser stop reconnecting.
       if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
-      // Hono serves HEAD with the GET handler and drops the body: a stream that nobody reads would wait forever.
-      if (c.req.method === 'HEAD') return c.body(null, 200, EVENT_STREAM_HEADERS)
+      const response = responseOf(c)
+      if (!response) return withoutStream(c)
       isStreaming = true
-      // Written to the response itself: a web stream between costs as much as all else about it.
-      const response = (c.env as HttpBindings).outgoing as ServerResponse
       response.once('close', own.signal.notify)
-      response.writeHead(200, EVENT_STREAM_HEADERS)
       this.#follow(response, own, orderId, first, show)
         .catch((error) => this.#deps.log.error({ error: String(error) }, 'stream of an order failed'))
         .finally(() => {
@@ -163,13 +156,13 @@ export class OrderEvents implements Actor {
     first: OrderUpdate | undefined,
     show: (order: OrderView) => Order,
   ): Promise<void> {
-    const until = performance.now() + MAX_STREAM_MS
-    const isOver = () => response.closed || this.#stopped || performance.now() >= until
+    const { first: retry, untilMs } = beginStream(response)
+    const isOver = () => response.closed || this.#stopped || performance.now() >= untilMs
     // What is there at once goes out in one piece: each piece costs every proxy on the way as much as a whole one.
-    let text = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`
+    let text = retry
     for (let update = first; ; ) {
-      const events = update?.events ?? []
-      const order = events.length > 0 && update?.order && show(update.order)
+      const { events, order: row } = update ?? UNREAD
+      const order = events.length > 0 && row && show(row)
       for (const [i, { seq, status, at }] of events.entries()) {
         own.last = seq
         // The reason and the payment are those of the order's present state, so earlier states are sent without them.
@@ -185,7 +178,7 @@ export class OrderEvents implements Actor {
       if (isOver()) return
       const isChanged = await own.signal.wait(update?.order ? HEARTBEAT_MS : UNRECORDED_MS)
       if (isOver()) return
-      if (!isChanged) text = ': still here\n\n'
+      if (!isChanged) text = HEARTBEAT
       // While the ledger is away the stream stays open, and continues when the ledger is back.
       if (isChanged || !update?.order)
         update = await this.#reads.add({ order: orderId, last: own.last }).catch(() => undefined)

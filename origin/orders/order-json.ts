@@ -20,10 +20,13 @@ import {
 } from '../../shared/api/public.ts'
 import { shareWithin, totalsOf } from '../../shared/bill.ts'
 import { shortNumber } from '../../shared/format.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
+import { ProblemError } from '../../shared/problem.ts'
 import { isPromoCode, partsOf, unitLines } from '../ledger/cart.ts'
 import { kindOf, type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
 import type { Charge, Reservation } from '../ledger/record.ts'
-import type { SaleRow } from '../ledger/sale-row.ts'
+import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
+import { tryAgain } from '../lib/http/request.ts'
 import { isSandboxCharge } from '../providers/sandbox-client.ts'
 
 type TimedOrder = OrderRow & {
@@ -158,24 +161,20 @@ const MESSAGES: Record<DeclineCode, string> = {
 export function processingOrder(r: Reservation, sale: SaleRow | undefined): Order {
   const parts = partsOf(r).filter(({ product }) => !isPromoCode(product))
   const lines = parts.map(({ product, quantity }, i) => {
-    const {
-      name = product,
-      unit_price_minor = 0,
-      section_type,
-    } = sale?.products.find((p) => p.product_id === product) ?? {}
+    const { name, unit_price_minor, section_type } = productOf(sale, product)
     const of = section_type ? { section_id: product } : { product_id: product }
     return { line: i + 1, ...of, name, quantity, unit_price_minor, status: 'held' as const }
   })
-  const [first] = lines
+  const { quantity, unit_price_minor } = assertExists(lines[0], 'An order has a line.')
   const subtotal = lines.reduce((sum, line) => sum + line.unit_price_minor * line.quantity, 0)
   const charged = r.charge ? pricesOf(r, r.charge) : subtotal
   return {
     order_id: r.order,
     sale: r.sale,
     product_id: r.product,
-    quantity: first?.quantity ?? r.quantity,
-    unit_price_minor: first?.unit_price_minor ?? 0,
-    currency: sale?.products.find((p) => p.product_id === r.product)?.currency ?? '',
+    quantity,
+    unit_price_minor,
+    currency: productOf(sale, r.product).currency,
     status: 'processing',
     reserved_until: null,
     expires_in_seconds: 0,
@@ -188,9 +187,19 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
   }
 }
 
-/** The sum of all lines at the prices of the reservation. */
+/** Throws the problem of a product that is unknown here: it was removed, or the sale is too new. It has no price. */
+function productOf(sale: SaleRow | undefined, id: string): ProductRow {
+  const product = sale?.products.find(({ product_id }) => product_id === id)
+  if (!product) throw new ProblemError(tryAgain('The order cannot be shown before it is recorded.'))
+  return product
+}
+
+/** The sum of all lines at the prices of the reservation. The uses of promo codes have none. */
 const pricesOf = (r: Reservation, { prices }: Charge) =>
-  unitLines(partsOf(r)).reduce((sum, { quantity }, n) => sum + quantity * (prices[n] ?? 0), 0)
+  unitLines(partsOf(r).filter(({ product }) => !isPromoCode(product))).reduce(
+    (sum, { quantity }, n) => sum + quantity * assertExists(prices[n], 'A charge has a price for each line.'),
+    0,
+  )
 
 /** An order id begins with the time it was made, in milliseconds since the epoch (UUIDv7, RFC 9562). */
 const createdAtMs = (orderId: string) => Number.parseInt(orderId.replace('-', '').slice(0, 12), 16)

@@ -2,6 +2,7 @@
  * Lines of an order that an operator gives back or cancels: which it has, what they cost, and which are left. Numbers
  * are those of the public `line`, from 1. Pure.
  */
+import { assertExists } from '../../shared/lib/assert.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { isPromoCode } from '../ledger/cart.ts'
 import { type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
@@ -31,7 +32,9 @@ export function linesLeft(order: WithLines, gone: readonly number[]): number[] {
 export function priceOf(order: WithLines & Priced, lines: readonly number[], gone: readonly number[]): number {
   const all = linesIn(order)
   const sumOf = (some: readonly Line[]) => some.reduce((sum, line) => sum + costOf(line), 0)
-  const costs = sumOf(lines.flatMap((line) => all[line - 1] ?? []))
+  const costs = sumOf(
+    lines.map((line) => assertExists(all[line - 1], 'A line that is given back is a line of its order.')),
+  )
   if (linesLeft(order, [...gone, ...lines]).length > 0) return costs
   return costs + totalOf(order) - lineCosts(order).reduce((sum, cost) => sum + cost, 0)
 }

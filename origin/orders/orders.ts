@@ -31,11 +31,10 @@ import {
   ordersOf,
   totalOf,
 } from '../ledger/order-statements.ts'
-import type { ChargeOf } from '../ledger/payment-statements.ts'
-import { beginPayments, confirmPaid, lockOrders, type Refund } from '../ledger/payment-statements.ts'
+import { beginPayments, type ChargeOf, confirmPaid, lockOrders, type Refund } from '../ledger/payment-statements.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { refuse } from '../lib/request.ts'
+import { refuse } from '../lib/http/request.ts'
 import type { Runtime } from '../lib/runtime.ts'
 import type { Gates } from '../stock/gate/gate.ts'
 import { holdEnd } from '../stock/gate/hold-ends.ts'

@@ -7,7 +7,7 @@ import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useLedger, useRedis } from '../../test/lib/servers.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { addJobs } from '../jobs/job-queries.ts'
-import { connectRedis } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis/redis.ts'
 import { defineScripts } from '../stock/scripts.ts'
 import { CallBudget, chargesWaiting } from './call-budget.ts'
 

@@ -6,7 +6,7 @@
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Presenter } from '../checkout/vouchers.ts'
-import { refuse } from '../lib/request.ts'
+import { refuse } from '../lib/http/request.ts'
 
 /**
  * The limit of a visitor or an address allows for a few typing errors. The limit of a larger network grows in

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { MAX_PROMO_CODES, PromoCode } from '../../shared/api/goods.ts'
 import { jsonIn } from '../../shared/parse.ts'
 import { type FieldError, problem } from '../../shared/problem.ts'
-import { csvRows } from '../lib/csv-upload.ts'
-import { refuse } from '../lib/request.ts'
+import { csvRows } from '../lib/http/csv-upload.ts'
+import { refuse } from '../lib/http/request.ts'
 
 const NUMBERS = ['percent', 'amount_minor', 'price_minor', 'uses', 'uses_per_visitor', 'units_per_use'] as const
 const COLUMNS = ['code', ...NUMBERS, 'from', 'until', 'products', 'combined', 'used'] as const

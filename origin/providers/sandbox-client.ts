@@ -1,8 +1,8 @@
 /** The sandbox as a payment provider. */
 import * as v from 'valibot'
 import { DECLINE_CODES } from '../../shared/api/public.ts'
-import { type JsonCall, jsonClient } from '../lib/json-client.ts'
-import { comparesTo } from '../lib/request.ts'
+import { type JsonCall, jsonClient } from '../lib/http/json-client.ts'
+import { comparesTo } from '../lib/http/request.ts'
 import {
   authorizeResult,
   type ChargeRecord,

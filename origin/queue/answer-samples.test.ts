@@ -11,7 +11,7 @@ import { CheckoutTraffic } from '../checkout/checkout-traffic.ts'
 import { LoadShedder } from '../checkout/load-shedder.ts'
 import { orderFrom, refusal } from '../checkout/outcome.ts'
 import { ownOrderRoutes } from '../checkout/own-order-routes.ts'
-import { sendProblem } from '../lib/request.ts'
+import { sendProblem } from '../lib/http/request.ts'
 import { AnswerSamples, robustOf } from './answer-samples.ts'
 
 const millis = fc.double({ min: 0, max: 60_000, noNaN: true })

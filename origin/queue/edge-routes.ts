@@ -6,7 +6,7 @@ import { PUBLIC_LINE, queueName, saleAndLineOf } from '../../shared/api/access.t
 import type { SaleState } from '../../shared/api/internal.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Policies } from '../access/policy.ts'
-import { refuse } from '../lib/request.ts'
+import { refuse } from '../lib/http/request.ts'
 import { describeSale, inLine, publicProducts } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { SaleQueues } from './sale-queues.ts'

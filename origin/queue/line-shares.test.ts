@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useRedis } from '../../test/lib/servers.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { connectRedis } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis/redis.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 import { LineShares } from './line-shares.ts'
 

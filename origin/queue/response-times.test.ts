@@ -6,7 +6,7 @@ import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { useRedis } from '../../test/lib/servers.ts'
 import { createMetrics } from '../base/metrics.ts'
-import { connectRedis } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis/redis.ts'
 import { defineScripts } from '../stock/scripts.ts'
 import { ResponseTimes } from './response-times.ts'
 
@@ -67,7 +67,9 @@ test('an origin knows its own while Redis is away', async () => {
 test('knows how long a protected site takes, where the edge reports enough of its answers', async () => {
   const state = (sale: string, times: readonly number[]) => {
     const answers = Object.fromEntries(times.map((ms, i) => [`0000000${i}`, ms]))
-    const counts = encodeURIComponent(JSON.stringify({ joins: 0, proofs: 0, refusals: {}, met: {}, answers }))
+    const counts = encodeURIComponent(
+      JSON.stringify({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, answers }),
+    )
     return origin.call('GET', `/internal/sales/${sale}?counts=${counts}`, { token: origin.edgeToken })
   }
   const [slow, few, lied] = [await origin.sale(), await origin.sale(), await origin.sale()]

@@ -5,7 +5,7 @@
 import { PUBLIC_LINE, queueName } from '../../shared/api/access.ts'
 import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { refuse, tryAgain } from '../lib/request.ts'
+import { refuse, tryAgain } from '../lib/http/request.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Arrivals, Counts } from './arrivals.ts'
 import type { JoinCounter } from './join-counts.ts'

@@ -6,7 +6,7 @@
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
 import { Copies } from '../lib/copies.ts'
-import { headerOf, refuse, tryAgain } from '../lib/request.ts'
+import { headerOf, refuse, tryAgain } from '../lib/http/request.ts'
 import type { Sales } from '../sales/sales.ts'
 
 /**

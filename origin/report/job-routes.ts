@@ -5,7 +5,7 @@ import { readDead, readQueues, retryDead } from '../jobs/job-queries.ts'
 import { isQueue } from '../jobs/queues.ts'
 import { ALL_SALES, audit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { refuse } from '../lib/request.ts'
+import { refuse } from '../lib/http/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import { levelOf } from './sale-health.ts'
 

@@ -1,14 +1,13 @@
 /** Streams the state of a running sale to the console. The state is at most a second old. */
+import type { ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
-import { streamSSE } from 'hono/streaming'
-import { problem } from '../../shared/problem.ts'
-import { refuse } from '../lib/request.ts'
+import { beginStream, EventStreams, responseOf, withoutStream } from '../lib/http/event-stream.ts'
 import type { AdminSales } from './admin-sales.ts'
 import type { Live } from './live.ts'
 
 const EVERY_MS = 1_000
-/** The stream ends after this time. The browser connects again, and an expired session is noticed. */
-const MAX_STREAM_MS = 10 * 60_000
 /** One process serves at most this many open streams, because operators are few. */
 const MAX_STREAMS = 200
 
@@ -18,30 +17,31 @@ interface LiveRoutesDeps {
 }
 
 export function liveRoutes({ live, sales }: LiveRoutesDeps) {
-  let open = 0
+  const streams = new EventStreams(MAX_STREAMS)
+  const read = async (saleId: string) => live.of(await sales.find(saleId))
+
+  async function follow(saleId: string, response: ServerResponse): Promise<void> {
+    const { first, untilMs } = beginStream(response)
+    response.write(first)
+    while (!response.closed && performance.now() < untilMs) {
+      const state = await read(saleId).then(JSON.stringify, () => null)
+      // A slow reader misses states. If the state cannot be read, the page keeps its data and shows how old they are.
+      if (!response.writableNeedDrain)
+        response.write(state === null ? ': not readable now\n\n' : `event: live\ndata: ${state}\n\n`)
+      await setTimeout(EVERY_MS)
+    }
+    response.end()
+  }
+
   const app = new Hono()
   app.get('/sales/:sale/live', async (c, next) => {
-    const saleId = c.req.param('sale')
     if (!c.req.header('accept')?.includes('text/event-stream')) return next()
-    if (open >= MAX_STREAMS) refuse(problem('try-again', { detail: 'Too many are watching.', retry_after_seconds: 5 }))
-    open++
-    c.header('x-accel-buffering', 'no')
-    return streamSSE(c, async (stream) => {
-      const until = performance.now() + MAX_STREAM_MS
-      try {
-        while (!stream.aborted && performance.now() < until) {
-          const data = await sales
-            .find(saleId)
-            .then((sale) => live.of(sale))
-            .then(JSON.stringify, () => null)
-          // If the state cannot be read, the page keeps its data and shows how old they are.
-          await (data === null ? stream.write(': not readable now\n\n') : stream.writeSSE({ event: 'live', data }))
-          await stream.sleep(EVERY_MS)
-        }
-      } finally {
-        open--
-      }
-    })
+    const response = responseOf(c)
+    if (!response) return withoutStream(c)
+    streams.enter()
+    response.once('close', () => streams.leave())
+    void follow(c.req.param('sale'), response)
+    return RESPONSE_ALREADY_SENT
   })
-  return app.get('/sales/:sale/live', async (c) => c.json(await live.of(await sales.find(c.req.param('sale')))))
+  return app.get('/sales/:sale/live', async (c) => c.json(await read(c.req.param('sale'))))
 }

@@ -10,7 +10,7 @@ import { openFindings } from '../findings/finding-queries.ts'
 import { readBacklogs } from '../jobs/job-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import type { RedisWatch } from '../lib/redis-watch.ts'
+import type { RedisWatch } from '../lib/redis/redis-watch.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import {
   firstOpeningMs,

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectRedis } from '../../origin/lib/redis.ts'
+import { connectRedis } from '../../origin/lib/redis/redis.ts'
 import { Gate } from '../../origin/stock/gate/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { eventually } from '../lib/eventually.ts'

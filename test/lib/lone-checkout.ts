@@ -12,7 +12,7 @@ import { connect, type Queryable, type Sql } from '../../origin/ledger/connectio
 import type { Reservation } from '../../origin/ledger/record.ts'
 import type { SaleRow } from '../../origin/ledger/sale-row.ts'
 import { WarmConnections } from '../../origin/ledger/warm-connections.ts'
-import { connectRedis } from '../../origin/lib/redis.ts'
+import { connectRedis } from '../../origin/lib/redis/redis.ts'
 import { Arrivals } from '../../origin/queue/arrivals.ts'
 import { SaleMemory } from '../../origin/sales/sale-memory.ts'
 import { writeSale } from '../../origin/sales/sale-queries.ts'

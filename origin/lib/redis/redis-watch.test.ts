@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
-import { useRedis } from '../../test/lib/servers.ts'
-import { createMetrics } from '../base/metrics.ts'
+import { useFlakyProxy } from '../../../test/lib/flaky-proxy.ts'
+import { useRedis } from '../../../test/lib/servers.ts'
+import { createMetrics } from '../../base/metrics.ts'
+import { Writes } from '../writes.ts'
 import { connectRedis } from './redis.ts'
 import { RedisWatch } from './redis-watch.ts'
-import { Writes } from './writes.ts'
 
 const first = useRedis()
 const second = useRedis()

@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { TimeoutError } from '../with-timeout.ts'
 import { jsonClient } from './json-client.ts'
-import { TimeoutError } from './with-timeout.ts'
 
 async function serve(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1')

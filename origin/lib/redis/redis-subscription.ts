@@ -6,8 +6,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { shouldLog } from './loop.ts'
-import { Signal } from './signal.ts'
+import { shouldLog } from '../loop.ts'
+import { Signal } from '../signal.ts'
 
 /** How often a subscriber asks. Its connection closes by itself when a reply takes longer than a command may. */
 const ASK_EVERY_MS = 1_000

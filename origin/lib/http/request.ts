@@ -1,13 +1,14 @@
 /** How requests are read and responses and problems are written, the same for every route. */
+
 import { timingSafeEqual } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type HttpBindings, RequestError } from '@hono/node-server'
 import type { Context, Env, MiddlewareHandler } from 'hono'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
-import { IdempotencyKey } from '../../shared/api/fields.ts'
-import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson, tryParse } from '../../shared/parse.ts'
-import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
+import { IdempotencyKey } from '../../../shared/api/fields.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson, tryParse } from '../../../shared/parse.ts'
+import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../../shared/problem.ts'
 
 /** For JSON about one buyer. */
 export const NO_STORE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -42,13 +43,6 @@ export function answerInvalid(error: unknown): Response {
 /** Hono's `c.json` without the `Headers` object, which the server would take apart again. */
 export function sendJson(body: object, status: number, headers: Readonly<Record<string, string>> = NO_STORE): Response {
   return new Response(JSON.stringify(body), { status, headers })
-}
-
-/** The headers of server-sent events. The last one tells nginx not to buffer the stream. */
-export const EVENT_STREAM_HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-store',
-  'x-accel-buffering': 'no',
 }
 
 /** Ends the request with a problem; app.onError sends it. */

@@ -4,7 +4,7 @@
  */
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { type FieldError, problem } from '../../shared/problem.ts'
+import { type FieldError, problem } from '../../../shared/problem.ts'
 import { refuse } from './request.ts'
 
 interface CsvForm<Column extends string> {

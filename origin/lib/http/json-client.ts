@@ -5,7 +5,7 @@
  */
 import { Agent, type IncomingMessage, request as plain, type RequestOptions } from 'node:http'
 import { Agent as EncryptedAgent, request as encrypted } from 'node:https'
-import { TimeoutError } from './with-timeout.ts'
+import { TimeoutError } from '../with-timeout.ts'
 
 /** A page of a provider's changes has a quarter of this. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024

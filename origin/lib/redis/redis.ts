@@ -11,8 +11,8 @@
 import { Cluster, Redis } from 'ioredis'
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
 import type { Logger } from 'pino'
+import { isRefusedWrite, Writes } from '../writes.ts'
 import { type Subscription, subscribe } from './redis-subscription.ts'
-import { isRefusedWrite, Writes } from './writes.ts'
 
 const DEFAULT_PORT = 6379
 const SENTINEL_PORT = 26379

@@ -4,9 +4,9 @@
  * forbid INFO: then nothing of this is known.
  */
 import type { Cluster, Redis } from 'ioredis'
-import { type Actor, type LoopDeps, loop } from './loop.ts'
+import { type Actor, type LoopDeps, loop } from '../loop.ts'
+import type { Writes } from '../writes.ts'
 import { nodesOf, reopen } from './redis.ts'
-import type { Writes } from './writes.ts'
 
 const EVERY_MS = 1_000
 /** How long the key of a tried write stays. Nobody reads it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type FieldError, problemIn } from '../../shared/problem.ts'
+import { type FieldError, problemIn } from '../../../shared/problem.ts'
 import { csvRows } from './csv-upload.ts'
 
 const FORM = { columns: ['code', 'uses'], required: ['code'], maxRow: 100 } as const

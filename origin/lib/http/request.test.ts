@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/lib/origin-process.ts'
+import { useOrigin } from '../../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 
