@@ -7,8 +7,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { Link, useLocation, useSearch } from 'wouter-preact'
 import { admin, read } from '../../api.ts'
 import { Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
-import { changesOf } from './diff.ts'
-import { type Entry, sentenceOf } from './sentences.ts'
+import { describe, type Entry } from './sentences.ts'
 
 const FILTERS = ['sale', 'operator', 'action'] as const
 
@@ -79,9 +78,8 @@ interface EntryProps {
 }
 
 function Item({ entry, addressWith }: EntryProps) {
-  const { at, operator, action, sale, sale_name, order_id, before, after } = entry
-  const sentence = sentenceOf(entry)
-  const changes = changesOf(before, after)
+  const { at, operator, action, sale, sale_name, order_id } = entry
+  const { sentence, changes } = describe(entry)
   return (
     <li>
       <p>

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { type Entry, sentenceOf } from './sentences.ts'
+import { describe, type Entry } from './sentences.ts'
 
 const about = { sale: 's', sale_name: 'S', product_id: null, product_name: null, order_id: null, currency: null }
 const entry = { entry: '1', at: '2026-11-23T06:54:45Z', operator: 'ada', ...about }
 const says = (action: string, before: unknown, after: unknown, changes: Partial<Entry> = {}) =>
-  sentenceOf({ ...entry, action, before, after, ...changes })
+  describe({ ...entry, action, before, after, ...changes }).sentence
 
 const price = (unit_price_minor: number) => ({ products: { red: { name: 'Red', currency: 'EUR', unit_price_minor } } })
 const SIZE = { product_id: 'a1-42', product_name: 'Aurora, 42' }

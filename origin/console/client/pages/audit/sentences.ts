@@ -1,4 +1,4 @@
-/** Describes an audit entry as a sentence that follows its operator's name. Pure. */
+/** Tells an audit entry: its changes, field by field, and a sentence that follows its operator's name. Pure. */
 import type { RuleConfig } from '../../../../../shared/api/access.ts'
 import type { AsJson, AuditRow } from '../../../../../shared/api/operators/answers.ts'
 import type { ScheduledEffect } from '../../../../../shared/api/operators/requests.ts'
@@ -12,6 +12,7 @@ export type Entry = AsJson<AuditRow>
 type Fields = Readonly<Record<string, unknown>>
 interface Sides {
   readonly entry: Entry
+  readonly changes: readonly Change[]
   readonly before: Fields
   readonly after: Fields
 }
@@ -36,25 +37,24 @@ const productOf = ({ product_name, product_id }: Entry) => product_name ?? produ
 
 const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   created: () => 'created the sale',
-  changed: ({ entry }) => changed(changesOf(entry.before, entry.after)),
+  changed: ({ changes }) => changed(changes),
   opened: () => 'opened the sale',
   paused: ({ after }) => `paused the sale${quoted(after.pause_reason)}`,
   resumed: () => 'resumed the sale',
   ended: () => 'ended the sale',
-  'rate set': ({ before, after }) => {
-    const [from, to] = [Number(before.rate_per_second), Number(after.rate_per_second)]
-    if (before.rate_per_second === undefined) return 'left the rate as it was'
+  'rate set': ({ changes }) => {
+    const rate = changes.find(({ field }) => field === 'rate_per_second')
+    if (!rate) return 'left the rate as it was'
+    const [from, to] = [Number(rate.before), Number(rate.after)]
     return `${to > from ? 'raised' : 'lowered'} the rate from ${count(from)} to ${count(to)} a second`
   },
-  'price set': ({ before, after }) => {
-    const [id, product] = pricedIn(before, after)
-    if (product === undefined) return 'left the price as it was'
-    const was = (before.products as Products)[id]?.unit_price_minor ?? 0
-    const { name, currency, unit_price_minor } = product
-    return (
-      `changed the price of ${name} from ${money('en', was, currency)} to ` +
-      `${money('en', unit_price_minor, currency)}`
-    )
+  'price set': ({ after, changes }) => {
+    const price = changes.find(({ field }) => field.endsWith('.unit_price_minor'))
+    if (!price) return 'left the price as it was'
+    const [, id = ''] = price.field.split('.')
+    const { name, currency } = (after.products as Products)[id] ?? { name: id, currency: 'EUR' }
+    const [from, to] = [price.before, price.after].map((minor) => money('en', Number(minor), currency))
+    return `changed the price of ${name} from ${from} to ${to}`
   },
   restocked: ({ entry, before, after }) =>
     `added ${some(after.quantity, 'unit')} of ${productOf(entry)}: ${count(Number(before.total))} are now ` +
@@ -82,10 +82,10 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     `uploaded ${some(after.imported, 'invitation code')}${after.replace ? ' in place of all others' : ''}`,
   'invitations signed': ({ after }) =>
     `made ${some(after.count, 'invitation link')}, each for ${some(after.uses, 'visitor')}`,
-  'promo codes imported': ({ before, after }) =>
-    Number(before.codes) === Number(after.codes)
-      ? `changed the list of ${some(after.codes, 'promo code')}`
-      : `changed the list of promo codes, from ${count(Number(before.codes))} to ${count(Number(after.codes))}`,
+  'promo codes imported': ({ before, after, changes }) =>
+    changes.some(({ field }) => field === 'codes')
+      ? `changed the list of promo codes, from ${count(Number(before.codes))} to ${count(Number(after.codes))}`
+      : `changed the list of ${some(after.codes, 'promo code')}`,
   'links declared void': ({ after }) =>
     `declared the invitation links void that were made before ${instant(String(after.void_before))}`,
   cancelled: ({ after }) => `cancelled the order${because(after.reason)}`,
@@ -125,9 +125,9 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
       : `gave ${String(after.name)} a new key, as ${String(after.role)}`,
   'operator revoked': ({ before }) => `revoked the key of ${String(before.name)}`,
   'webhook created': ({ after }) => `added the webhook endpoint ${String(after.url)}`,
-  'webhook changed': ({ before, after }) => {
+  'webhook changed': ({ after, changes }) => {
     const url = String(after.url)
-    if (before.state !== after.state)
+    if (changes.some(({ field }) => field === 'state'))
       return `${after.state === 'paused' ? 'paused' : 'resumed'} the webhook endpoint ${url}`
     return `changed the webhook endpoint ${url}`
   },
@@ -139,20 +139,15 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'fulfilled from the buffer': ({ entry }) => `served orders of ${productOf(entry)} from the buffer`,
 }
 
-/** Returns null for an action without a sentence, for example one of a newer version. */
-export function sentenceOf(entry: Entry): string | null {
+/** The sentence is null for an action without one, for example one of a newer version. */
+export function describe(entry: Entry): { readonly sentence: string | null; readonly changes: readonly Change[] } {
   const fields = (side: unknown) => (side !== null && typeof side === 'object' ? (side as Fields) : {})
-  return SENTENCES[entry.action]?.({ entry, before: fields(entry.before), after: fields(entry.after) }) ?? null
+  const sides = { before: fields(entry.before), after: fields(entry.after) }
+  const changes = changesOf(entry.before, entry.after)
+  return { sentence: SENTENCES[entry.action]?.({ entry, ...sides, changes }) ?? null, changes }
 }
 
-type Products = Readonly<Record<string, { name: string; currency: string; unit_price_minor: number } | undefined>>
-
-/** Finds the product whose price differs. */
-function pricedIn(before: Fields, after: Fields) {
-  const was = (before.products ?? {}) as Products
-  const changed = Object.entries((after.products ?? {}) as Products)
-  return changed.find(([id, product]) => product?.unit_price_minor !== was[id]?.unit_price_minor) ?? ([''] as const)
-}
+type Products = Readonly<Record<string, { readonly name: string; readonly currency: string } | undefined>>
 
 const MOST_NAMES = 4
 
