@@ -7,7 +7,7 @@ import { AssertionError } from '../shared/lib/assert.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { postsPart } from './feed/posts.ts'
 import { withCacheRule } from './http/cache.ts'
-import { type Call, pathOf, refuse, sendProblem } from './http/call.ts'
+import { type Call, type PagePart, pathOf, refuse, sendProblem } from './http/call.ts'
 import { type Config, ConfigError, type Env, readConfig } from './http/config.ts'
 import { protectedSite } from './protect/protect.ts'
 import { handle } from './routes.ts'
@@ -17,7 +17,7 @@ export { TicketShard } from './queue/numbers/ticket-shard.ts'
 export { WaitingRoom } from './queue/waiting-room.ts'
 
 /** The sections that features add to the pages of a sale. */
-const PAGE_PARTS = [postsPart]
+const PAGE_PARTS: readonly PagePart[] = [postsPart]
 
 /** Read once per isolate: plain values, so that every request may use them. */
 const configs = new WeakMap<Env, Config>()

@@ -5,6 +5,7 @@
 import { pino } from 'pino'
 import { createMetrics } from '../../../origin/base/metrics.ts'
 import { Checkout } from '../../../origin/checkout/checkout.ts'
+import type { VoucherSource } from '../../../origin/checkout/vouchers.ts'
 import { JobRunner } from '../../../origin/jobs/job-runner.ts'
 import { WarmConnections } from '../../../origin/ledger/warm-connections.ts'
 import { gateSweeps, sweepLedger } from '../../../origin/orders/hold-sweeper.ts'
@@ -53,7 +54,7 @@ export function memberOf(world: World, name: string) {
   const gates = new Gates(redis, memory, runtime)
   const work = new SaleWork(undefined, runtime)
   const halls = new Halls(sql, memory)
-  const vouchers = [new PromoCodes(sql, runtime)]
+  const vouchers: readonly VoucherSource[] = [new PromoCodes(sql, runtime)]
   const warm = new WarmConnections(sql, () => sql, runtime)
   const arrivals = { demand: () => [], demandForUses: () => 0 }
   const base = { sql, gates, sales, memory, metrics, log, runtime }

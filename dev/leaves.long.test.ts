@@ -1,0 +1,24 @@
+/**
+ * The tests of the rest pass without the feed and the promo codes: all pure ones, and those of the origin that do not
+ * call the routes of what is deleted. Each feature's use with the others is tested by files that name its routes.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { expect, test } from 'vitest'
+import { testsByProject } from '../test/run/tiers.ts'
+import { withoutFeatures } from './leaves.ts'
+
+/** Tests that name these call a deleted feature. */
+const CALLS = /promo-codes|\/feed\b|\/announcement|'announce'/
+
+test('without the feed and the promo codes the rest is whole', async () => {
+  await withoutFeatures(async (copy) => {
+    const { pure, origin } = testsByProject(copy)
+    const ofRest = origin.filter((file) => !CALLS.test(readFileSync(join(copy, file), 'utf8')))
+    expect(ofRest.length).toBeGreaterThan(origin.length / 2)
+    const run = ['run', '--config', 'test/vitest.config.ts', ...pure, ...ofRest]
+    const { exitCode, all } = await execa('vitest', run, { cwd: copy, preferLocal: true, reject: false, all: true })
+    expect(exitCode, all).toBe(0)
+  })
+})
