@@ -20,9 +20,9 @@ import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
+import { contactOf, keepsContact } from './cart/contact.ts'
 import type { Checkout } from './checkout.ts'
 import type { CheckoutTraffic } from './checkout-traffic.ts'
-import { contactOf, keepsContact } from './contact.ts'
 import type { Outcome } from './outcome.ts'
 
 interface CheckoutRoutesDeps {

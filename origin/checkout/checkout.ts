@@ -14,8 +14,9 @@
 
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { type FieldError, ProblemError } from '../../shared/problem.ts'
-import { partsOf, usePromoCode } from '../ledger/cart.ts'
+import { partsOf, seatsIn, usePromoCode } from '../ledger/cart.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
 import type { Recorded, RecordVerdict } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -23,13 +24,14 @@ import { Overloaded } from '../lib/batcher.ts'
 import { machine, type Runtime, sleep } from '../lib/runtime.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
 import { forSale } from '../sales/sale-state.ts'
-import type { CheckoutReservation } from '../seats/cart-choice.ts'
-import { isNamed, isPart } from '../seats/cart-choice.ts'
+import { type CheckoutReservation, isNamed, isPart } from '../seats/cart-choice.ts'
 import { stranded } from '../seats/choice.ts'
 import { Free } from '../seats/free.ts'
 import type { Gate, Gates } from '../stock/gate/gate.ts'
 import { type GateVerdict, quotedOf } from '../stock/gate/verdicts.ts'
-import { askedOf, asksForSeats } from './cart.ts'
+import { askedOf, asksForSeats } from './cart/cart.ts'
+import { needsPrice, quoteOf } from './cart/pricing.ts'
+import { usableVouchers, type Voucher } from './cart/vouchers.ts'
 import { endingOf, type InGate, type InLedger } from './ending.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
@@ -45,7 +47,6 @@ import {
   untaken,
 } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
-import { needsPrice, quoteOf } from './pricing.ts'
 import { type Recorder, type RecorderDeps, recorder, withChosen } from './recorder.ts'
 import {
   type Context,
@@ -57,7 +58,6 @@ import {
   wrongIn,
 } from './request-context.ts'
 import { SoldOut } from './sold-out.ts'
-import { usableVouchers, type Voucher } from './vouchers.ts'
 
 /**
  * The first pause before a reservation that a store may have received is recorded again. The pause doubles, with
@@ -129,10 +129,10 @@ export class Checkout {
 
   #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, { hall, presented }: Context) {
     const asked = askedOf(request, sale, hall?.chart ?? null)
-    const wrong = wrongIn(sale, asked, buyer.errors ?? [], request)
+    const { visitor, line, number, isBoxOffice, contact, networks, errors = [] } = buyer
+    const wrong = wrongIn(sale, asked, errors, request)
     if ('type' in asked) return refusal(wrong ?? asked)
     if (wrong) return refusal(wrong)
-    const { visitor, line, number, isBoxOffice, contact, networks } = buyer
     const { product, quantity, cart, choice } = asked
     const isPlain = !cart && !choice
     if (isPlain && quantity <= sale.limit_per_visitor && this.#soldOut.isFor(sale, product, visitor)) return SOLD_OUT
@@ -177,13 +177,14 @@ export class Checkout {
     vouchers: readonly Voucher[],
   ): Promise<Outcome> {
     const { choice } = reservation
+    const named = choice ? seatsIn(choice.wants.filter(isPart)) : []
+    if (!choice || named.length === 0) return this.#reserve(sale, reservation, vouchers)
     const bits = await this.#gateOf(reservation)
       .seats()
       .catch(() => null)
-    const named = (choice?.wants ?? []).filter(isPart).flatMap(({ seats }) => seats ?? [])
-    if (!choice || !bits || named.length === 0) return this.#reserve(sale, reservation, vouchers)
+    if (!bits) return this.#reserve(sale, reservation, vouchers)
     const free = new Free(choice.chart, bits)
-    const seats = named.flatMap((seat) => choice.chart.at(seat) ?? [])
+    const seats = choice.chart.seatsAt(named)
     // If any of the seats is taken, the gate's response says which.
     if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation, vouchers)
     const single = stranded(choice.chart, free, seats)
@@ -368,6 +369,7 @@ export class Checkout {
       // The owner of the seats informs the gate. Seats that the gate chose are chosen again, from what the ledger has
       // free.
       if (r.choice && !ledger.seats?.some(isNamed(r.choice))) return this.#chooseAgain(attempt)
+      // Which seats were taken is not known of a refusal that was noted for an earlier call.
       return this.#respond(await this.#withOffer(attempt, ledger.seats ?? []))
     }
     if (ledger.verdict === 'priced_out')
@@ -380,13 +382,9 @@ export class Checkout {
   /** Names the taken seats, and offers the nearest of their kind, held for nobody. */
   async #withOffer(attempt: Attempt, taken: readonly number[]): Promise<Attempt> {
     const { reservation: r } = attempt
-    if (!r.choice) return attempt
-    const { chart, wants } = r.choice
-    const all = wants
-      .filter(isPart)
-      .flatMap(({ seats }) => seats ?? [])
-      .flatMap((i) => chart.at(i) ?? [])
-    const seats = taken.flatMap((i) => chart.at(i) ?? [])
+    const { chart, wants } = assertExists(r.choice, 'Seats are taken from those who ask for seats.')
+    const all = chart.seatsAt(seatsIn(wants.filter(isPart)))
+    const seats = chart.seatsAt(taken)
     // If Redis is away, the response contains no offer of other seats, and is still correct.
     const offer = await this.#gateOf(r)
       .offers.of(chart, all, taken)

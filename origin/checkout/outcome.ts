@@ -15,7 +15,7 @@ import { available, forSale, phaseOf, remainingIn } from '../sales/sale-state.ts
 import { type CheckoutReservation, wishedSections } from '../seats/cart-choice.ts'
 import type { Seat } from '../seats/chart.ts'
 import type { GateVerdict, Stock } from '../stock/gate/verdicts.ts'
-import { priceChanged } from './pricing.ts'
+import { priceChanged } from './cart/pricing.ts'
 
 /** The results of one checkout call so far. */
 export interface Attempt {

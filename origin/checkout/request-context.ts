@@ -9,10 +9,10 @@ import type { FieldError, Problem } from '../../shared/problem.ts'
 import { partsOf } from '../ledger/cart.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import type { Hall, Halls } from '../seats/halls.ts'
-import { type Asked, askedOf, asksForSeats, invalid, mustAccept } from './cart.ts'
+import { type Asked, askedOf, asksForSeats, invalid, mustAccept } from './cart/cart.ts'
+import { type Pricing, priceOf } from './cart/pricing.ts'
+import { findVouchers, type Presented, type Presenter, type Voucher, type VoucherSource } from './cart/vouchers.ts'
 import type { Outcome } from './outcome.ts'
-import { type Pricing, priceOf } from './pricing.ts'
-import { findVouchers, type Presented, type Presenter, type Voucher, type VoucherSource } from './vouchers.ts'
 
 export interface ContextDeps {
   readonly halls: Halls
@@ -49,7 +49,7 @@ export function wrongIn(
   ofBuyer: readonly FieldError[],
   request: CheckoutRequest,
 ): Problem | undefined {
-  const ofCart = 'type' in asked ? (asked.errors ?? []) : []
+  const { errors: ofCart = [] }: Partial<Problem> = 'type' in asked ? asked : {}
   if ('type' in asked && asked.type !== '/problems/invalid-fields') return asked
   const isUnaccepted = !('type' in asked) && mustAccept(sale, asked, request)
   if (ofCart.length === 0 && ofBuyer.length === 0 && !isUnaccepted) return undefined
@@ -80,7 +80,9 @@ export function withTotals(
   if (!isWithout && (type !== '/problems/price-changed' || total_minor !== undefined)) return outcome
   const asked = askedOf(request, sale, hall?.chart ?? null)
   if ('type' in asked || (asked.choice && !asked.cart)) return outcome
-  const left = presented.flatMap(({ code, voucher }) => (isWithout && code === promo_code ? [] : (voucher ?? [])))
+  const left = presented
+    .map(({ code, voucher }) => (isWithout && code === promo_code ? null : voucher))
+    .filter((voucher) => voucher !== null)
   const price = priceOf(pricingOf(sale, request, hall, left), partsOf(asked))
   return 'type' in price ? outcome : { ...outcome, problem: { ...outcome.problem, ...price.totals } }
 }

@@ -5,7 +5,7 @@
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { problem } from '../../shared/problem.ts'
-import type { Presenter } from '../checkout/vouchers.ts'
+import type { Presenter } from '../checkout/cart/vouchers.ts'
 import { refuse } from '../lib/http/request.ts'
 
 /**

@@ -2,7 +2,7 @@
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { amountIssue, chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
-import type { Voucher } from '../checkout/vouchers.ts'
+import type { Voucher } from '../checkout/cart/vouchers.ts'
 import type { ProductRow } from '../ledger/sale-row.ts'
 import type { PromoCodeRow } from './promo-code-queries.ts'
 

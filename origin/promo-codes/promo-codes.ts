@@ -3,10 +3,11 @@
  * may have ten thousand codes.
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import type { Presenter, Voucher, VoucherSource } from '../checkout/vouchers.ts'
+import type { Presenter, Voucher, VoucherSource } from '../checkout/cart/vouchers.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { Batcher } from '../lib/batcher.ts'
+import { machine } from '../lib/runtime.ts'
 import { Guesses } from './guesses.ts'
 import { isValidAt, voucherOf } from './promo-code.ts'
 import { findPromoCodes, type PromoCodeRow, usedUpCodes } from './promo-code-queries.ts'
@@ -25,9 +26,9 @@ export class PromoCodes implements VoucherSource {
   readonly #guesses = new Guesses()
   readonly #lookUps: Batcher<{ sale: string; code: string }, PromoCodeRow | undefined>
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, runtime = machine) {
     this.#sql = sql
-    this.#lookUps = new Batcher(LOOK_UPS, (asked) => findPromoCodes(sql, asked))
+    this.#lookUps = new Batcher(LOOK_UPS, (asked) => findPromoCodes(sql, asked), runtime)
   }
 
   async find(sale: SaleRow, codes: readonly string[], presenter: Presenter, nowMs: number) {

@@ -5,8 +5,8 @@
  */
 import { statusOf } from '../../shared/api/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
-import { billWithout } from '../checkout/pricing.ts'
-import { type VoucherSource, vouchersOfOrder } from '../checkout/vouchers.ts'
+import { billWithout } from '../checkout/cart/pricing.ts'
+import { type VoucherSource, vouchersOfOrder } from '../checkout/cart/vouchers.ts'
 import { audit } from '../ledger/audit.ts'
 import { isPromoCode } from '../ledger/cart.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -22,8 +22,8 @@ import {
 import { lockOrders } from '../ledger/payment-statements.ts'
 import { linesLeft, priceOf, requireLines } from '../orders/order-lines.ts'
 import { refundsOf } from '../payments/payment-queries.ts'
-import { restockedBy } from '../payments/refund-sums.ts'
-import { askRefund, givenBack } from '../payments/refunds.ts'
+import { givenBack, restockedBy } from '../payments/refund-sums.ts'
+import { askRefund } from '../payments/refunds.ts'
 import { readSales } from '../sales/sale-queries.ts'
 
 interface By {

@@ -4,8 +4,8 @@
  */
 import { pino } from 'pino'
 import { createMetrics } from '../../../origin/base/metrics.ts'
+import type { VoucherSource } from '../../../origin/checkout/cart/vouchers.ts'
 import { Checkout } from '../../../origin/checkout/checkout.ts'
-import type { VoucherSource } from '../../../origin/checkout/vouchers.ts'
 import { JobRunner } from '../../../origin/jobs/job-runner.ts'
 import { WarmConnections } from '../../../origin/ledger/warm-connections.ts'
 import { gateSweeps, sweepLedger } from '../../../origin/orders/hold-sweeper.ts'

@@ -1,14 +1,14 @@
 /** How a buyer can be reached, as far as the sale wishes to know it. */
 import { isIP } from 'node:net'
 import type { Context } from 'hono'
-import { LANGUAGES } from '../../shared/api/fields.ts'
-import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER } from '../../shared/api/internal.ts'
-import type { CheckoutRequest } from '../../shared/api/public.ts'
-import { preferred } from '../../shared/format.ts'
-import type { FieldError } from '../../shared/problem.ts'
-import type { Contact } from '../ledger/record.ts'
-import type { SaleRow } from '../ledger/sale-row.ts'
-import { headerOf } from '../lib/http/request.ts'
+import { LANGUAGES } from '../../../shared/api/fields.ts'
+import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER } from '../../../shared/api/internal.ts'
+import type { CheckoutRequest } from '../../../shared/api/public.ts'
+import { preferred } from '../../../shared/format.ts'
+import type { FieldError } from '../../../shared/problem.ts'
+import type { Contact } from '../../ledger/record.ts'
+import type { SaleRow } from '../../ledger/sale-row.ts'
+import { headerOf } from '../../lib/http/request.ts'
 import { asksForDelivery, deliveryOf } from './delivery.ts'
 
 type Asking = Pick<SaleRow, 'contact' | 'delivery'>

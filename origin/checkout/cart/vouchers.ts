@@ -2,10 +2,10 @@
  * What a buyer presents with an order to pay less: vouchers, each with a code and so many uses. A feature that issues
  * them, such as promo codes, is given in where the origin is composed; the checkout knows it by these types alone.
  */
-import type { Discount } from '../../shared/bill.ts'
-import { invalidField, type Problem, problem } from '../../shared/problem.ts'
-import type { Queryable } from '../ledger/connection.ts'
-import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
+import type { Discount } from '../../../shared/bill.ts'
+import { invalidField, type Problem, problem } from '../../../shared/problem.ts'
+import type { Queryable } from '../../ledger/connection.ts'
+import type { ProductRow, SaleRow } from '../../ledger/sale-row.ts'
 
 /** Its use is a part of the cart (`usePromoCode` in ledger/cart.ts), so both gates count it. */
 export interface Voucher {
@@ -68,13 +68,13 @@ export async function vouchersOfOrder(
 ): Promise<Voucher[]> {
   const found: (readonly (Voucher | undefined)[])[] = []
   for (const source of sources) found.push(await source.ofOrder(tx, saleId, codes))
-  return codes.flatMap((_, i) => found.map((of) => of[i]).find((one) => one) ?? [])
+  return codes.map((_, i) => found.map((of) => of[i]).find((one) => one)).filter((one) => one !== undefined)
 }
 
 /** Returns the vouchers that may be used now, or why one may not. */
 export function usableVouchers(presented: readonly Presented[]): readonly Voucher[] | Problem {
   const wrong = presented.find(({ voucher }) => !voucher)
-  return wrong ? unknownCode(wrong.code) : presented.flatMap(({ voucher }) => voucher ?? [])
+  return wrong ? unknownCode(wrong.code) : presented.map(({ voucher }) => voucher).filter((voucher) => voucher !== null)
 }
 
 type Bought = Pick<ProductRow, 'product_id' | 'variant_of'>

@@ -2,17 +2,17 @@
  * Computes the cost of a cart from the sale as it was read. The ledger records the order at this cost, or refuses it
  * (`price_changed`). Nothing is computed if the sale adds nothing to its prices and the buyer presents no voucher. Pure.
  */
-import { type BillLine, MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
-import type { CheckoutRequest, Totals } from '../../shared/api/public.ts'
-import { chargeIssue } from '../../shared/api/stripe-amount.ts'
-import { billOf, totalsOf } from '../../shared/bill.ts'
-import { assertExists } from '../../shared/lib/assert.ts'
-import { invalidField, type Problem, problem, TOO_HEAVY } from '../../shared/problem.ts'
-import { type Cart, isPromoCode, unitLines, usePromoCode } from '../ledger/cart.ts'
-import type { Charge, Quote } from '../ledger/record.ts'
-import type { SaleRow } from '../ledger/sale-row.ts'
-import type { StoredLine } from '../ledger/schema/orders.ts'
-import type { Chart } from '../seats/chart.ts'
+import { type BillLine, MAX_TOTAL_MINOR } from '../../../shared/api/goods.ts'
+import type { CheckoutRequest, Totals } from '../../../shared/api/public.ts'
+import { chargeIssue } from '../../../shared/api/stripe-amount.ts'
+import { billOf, totalsOf } from '../../../shared/bill.ts'
+import { assertExists } from '../../../shared/lib/assert.ts'
+import { invalidField, type Problem, problem, TOO_HEAVY } from '../../../shared/problem.ts'
+import { type Cart, isPromoCode, unitLines, usePromoCode } from '../../ledger/cart.ts'
+import type { Charge, Quote } from '../../ledger/record.ts'
+import type { SaleRow } from '../../ledger/sale-row.ts'
+import type { StoredLine } from '../../ledger/schema/orders.ts'
+import type { Chart } from '../../seats/chart.ts'
 import { clashOf, isFor, unknownCode, type Voucher } from './vouchers.ts'
 
 export interface Pricing {

@@ -1,13 +1,13 @@
 /** What a checkout asks for, checked against the sale and its hall. Pure. */
 
-import { MAX_TOTAL_MINOR } from '../../shared/api/goods.ts'
-import type { CheckoutLine, CheckoutRequest } from '../../shared/api/public.ts'
-import { listed } from '../../shared/parse.ts'
-import { type FieldError, type Problem, problem } from '../../shared/problem.ts'
-import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
-import type { CheckoutReservation } from '../seats/cart-choice.ts'
-import { isPart, isWish, merged, type Want } from '../seats/cart-choice.ts'
-import { ANY, type Chart } from '../seats/chart.ts'
+import { MAX_TOTAL_MINOR } from '../../../shared/api/goods.ts'
+import type { CheckoutLine, CheckoutRequest } from '../../../shared/api/public.ts'
+import { assertExists } from '../../../shared/lib/assert.ts'
+import { listed } from '../../../shared/parse.ts'
+import { type FieldError, type Problem, problem } from '../../../shared/problem.ts'
+import type { ProductRow, SaleRow } from '../../ledger/sale-row.ts'
+import { type CheckoutReservation, isPart, isWish, merged, type Want } from '../../seats/cart-choice.ts'
+import { ANY, type Chart } from '../../seats/chart.ts'
 
 /** The fields of a reservation that follow from the request. */
 export type Asked = Pick<CheckoutReservation, 'product' | 'quantity' | 'cart' | 'choice'>
@@ -134,13 +134,17 @@ function refusedFor(
 
 function ofParts(sale: SaleRow, parts: CheckoutReservation['cart'] & {}): Asked | Problem {
   const quantity = parts.reduce((units, part) => units + part.quantity, 0)
-  const products = parts.map(({ product }) => productOf(sale, product))
-  const sumMinor = parts.reduce((sum, part, i) => sum + part.quantity * (products[i]?.unit_price_minor ?? 0), 0)
+  const rows = parts.map(({ product, quantity }) => {
+    const row = assertExists(productOf(sale, product), 'A cart names products of its sale.')
+    return { row, costMinor: quantity * row.unit_price_minor }
+  })
+  const products = rows.map(({ row }) => row)
+  const sumMinor = rows.reduce((sum, { costMinor }) => sum + costMinor, 0)
   if (sumMinor > MAX_TOTAL_MINOR) return invalid([{ field: 'quantity', detail: 'the sum is too large' }])
   const [first] = parts
   const refused = refusedFor(sale, products, quantity)
   if (refused || !first) return refused ?? invalid([{ field: 'lines', detail: 'at least one line' }])
-  const isPlain = parts.length === 1 && products.every((p) => p && !p.section_type && p.limit_per_visitor === null)
+  const isPlain = parts.length === 1 && products.every((p) => !p.section_type && p.limit_per_visitor === null)
   return { product: first.product, quantity, ...(!isPlain && { cart: parts }) }
 }
 
@@ -148,5 +152,7 @@ function ofWants(sale: SaleRow, wants: readonly Want[], chart: Chart): Asked | P
   const quantity = wants.reduce((units, want) => units + (isWish(want) ? want.wish : want).quantity, 0)
   const ids = wants.flatMap((want) => (isWish(want) ? (want.wish.section ?? [...chart.sections]) : want.product))
   const products = ids.map((id) => productOf(sale, id))
-  return refusedFor(sale, products, quantity) ?? { product: ids[0] ?? '', quantity, choice: { chart, wants } }
+  const [product] = ids
+  if (product === undefined) return invalid([{ field: 'lines', detail: 'the sale has no seats' }])
+  return refusedFor(sale, products, quantity) ?? { product, quantity, choice: { chart, wants } }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { SaleRow } from '../ledger/sale-row.ts'
+import type { SaleRow } from '../../ledger/sale-row.ts'
 import { askedOf } from './cart.ts'
 
 it('answers thousands of wrong seats with the first of them', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { NO_DELIVERY } from '../../shared/api/goods.ts'
-import { TOO_HEAVY } from '../../shared/problem.ts'
-import type { SaleRow } from '../ledger/sale-row.ts'
+import { NO_DELIVERY } from '../../../shared/api/goods.ts'
+import { TOO_HEAVY } from '../../../shared/problem.ts'
+import type { SaleRow } from '../../ledger/sale-row.ts'
 import { priceOf } from './pricing.ts'
 
 const product = { product_id: 'one', unit_price_minor: 700, currency: 'EUR', variant_of: null, weight_grams: 900 }

@@ -1,7 +1,6 @@
 /** What a checkout must say of where an order goes, by the sale's `delivery`, and what of it is kept. Pure. */
-import type { Address, AddressField, Delivery } from '../../shared/api/goods.ts'
-import { WITHOUT_POSTCODES } from '../../shared/api/goods.ts'
-import type { FieldError } from '../../shared/problem.ts'
+import { type Address, type AddressField, type Delivery, WITHOUT_POSTCODES } from '../../../shared/api/goods.ts'
+import type { FieldError } from '../../../shared/problem.ts'
 
 type Asked = 'off' | 'optional' | 'required'
 
@@ -11,7 +10,7 @@ function fieldsOf(
   country: string | undefined,
 ): Readonly<Partial<Record<AddressField, Asked>>> {
   if (kind !== 'address') return ask
-  const postcode = WITHOUT_POSTCODES.has(country ?? '') ? 'optional' : 'required'
+  const postcode = country !== undefined && WITHOUT_POSTCODES.has(country) ? 'optional' : 'required'
   const address = { street: 'required', postcode, city: 'required', region: 'optional', country: 'required' } as const
   return { ...ask, ...address, name: 'required' }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SaleRow } from '../ledger/sale-row.ts'
+import type { SaleRow } from '../../ledger/sale-row.ts'
 import { clashOf, findVouchers, isFor, usableVouchers, type Voucher, type VoucherSource } from './vouchers.ts'
 
 const voucher = ({ code = 'NOON', products = null as string[] | null, combined = false } = {}): Voucher => ({
