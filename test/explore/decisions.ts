@@ -12,6 +12,8 @@ export interface Recorded {
 }
 
 export interface Decisions {
+  /** Set once nothing is to be disturbed any more. */
+  isCalm: boolean
   /** Which of so many goes; `count` itself: time moves on, where `mayWait`. */
   who(count: number, mayWait: boolean): number
   /** Which of so many fates. */
