@@ -16,7 +16,7 @@ import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { assertExists } from '../../shared/lib/assert.ts'
 import { type FieldError, ProblemError } from '../../shared/problem.ts'
-import { partsOf, seatsIn, usePromoCode } from '../ledger/cart.ts'
+import { partsOf, seatsIn } from '../ledger/cart.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
 import type { Recorded, RecordVerdict } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -30,6 +30,7 @@ import { Free } from '../seats/free.ts'
 import type { Gate, Gates } from '../stock/gate/gate.ts'
 import { type GateVerdict, quotedOf } from '../stock/gate/verdicts.ts'
 import { askedOf, asksForSeats } from './cart/cart.ts'
+import { limitsOf } from './cart/limits.ts'
 import { needsPrice, quoteOf } from './cart/pricing.ts'
 import { usableVouchers, type Voucher } from './cart/vouchers.ts'
 import { endingOf, type InGate, type InLedger } from './ending.ts'
@@ -430,32 +431,5 @@ type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'isBoxOff
   /** What is missing or wrong in what the buyer says of themselves. */
   readonly errors?: readonly FieldError[]
 }
-
-interface Limits {
-  readonly limits: Readonly<Record<string, number>>
-  readonly variants: Readonly<Record<string, readonly string[]>>
-}
-const limited = new WeakMap<SaleRow, Limits>()
-
-/** The products of a sale of which a visitor may have only so many, all variants together, and the vouchers. */
-function limitsOf(sale: SaleRow, vouchers: readonly Voucher[]): Limits {
-  const known = limited.get(sale) ?? limitsOfProducts(sale)
-  limited.set(sale, known)
-  if (vouchers.length === 0) return known
-  const ofVouchers = limitsBy(vouchers.map((one) => [usePromoCode(one.discount.code).product, one.usesPerVisitor]))
-  return { ...known, limits: { ...known.limits, ...ofVouchers } }
-}
-
-function limitsOfProducts({ products }: SaleRow): Limits {
-  const byProduct = Map.groupBy(products, ({ product_id, variant_of }) => variant_of ?? product_id)
-  const alike = [...byProduct.values()].map((group) => group.map(({ product_id }) => product_id))
-  return {
-    limits: limitsBy(products.map((p) => [p.product_id, p.limit_per_visitor])),
-    variants: Object.fromEntries(alike.flatMap((ids) => ids.map((id) => [id, ids]))),
-  }
-}
-
-const limitsBy = (all: readonly (readonly [string, number | null])[]): Record<string, number> =>
-  Object.fromEntries(all.flatMap(([id, limit]) => (limit === null ? [] : [[id, limit]])))
 
 const SOLD_OUT: Outcome = refusal(soldOut())
