@@ -3,7 +3,7 @@
  * rule.
  */
 
-import { AssertionError } from '../shared/lib/assert.ts'
+import { AssertionError, watchAssertions } from '../shared/lib/assert.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { postsPart } from './feed/posts.ts'
 import { withCacheRule } from './http/cache.ts'
@@ -18,6 +18,9 @@ export { WaitingRoom } from './queue/waiting-room.ts'
 
 /** The sections that features add to the pages of a sale. */
 const PAGE_PARTS: readonly PagePart[] = [postsPart]
+
+// Also those of the objects, whose callers hear only that a call has failed.
+watchAssertions(({ message }) => console.error(JSON.stringify({ msg: 'assertion failed', why: message })))
 
 /** Read once per isolate: plain values, so that every request may use them. */
 const configs = new WeakMap<Env, Config>()
@@ -68,8 +71,7 @@ function problemOf(error: unknown, { url }: Request): Problem {
   if (error instanceof ProblemError) return error.problem
   // The Host header is not a host's name, which Cloudflare does not let through.
   if (!URL.canParse(url)) return problem('invalid-request')
-  const msg = error instanceof AssertionError ? 'assertion failed' : 'request failed'
-  console.error(JSON.stringify({ msg, why: String(error) }))
+  if (!(error instanceof AssertionError)) console.error(JSON.stringify({ msg: 'request failed', why: String(error) }))
   if (error instanceof ConfigError) return problem('try-again', { retry_after_seconds: 60 })
   return problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 })
 }

@@ -2,7 +2,7 @@
  * After the payment the buyer returns to the shop with the signed order, which the shop can verify without a call.
  */
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Env } from '../http/config.ts'
 import { edgeEnv, orderOf, stub } from '../testing/origin.ts'
 import { call, knownCookie, TestSale } from '../testing/visitors.ts'
@@ -77,4 +77,16 @@ it('leads to the page of an order that is not paid, and nowhere for others or an
   const paid = await orderIn({ status: 'confirmed' })
   expect((await paid.go('')).status).toBe(404)
   expect((await (await orderIn({ status: 'confirmed' }, { kind: 'pickup', ask: {} })).go()).status).toBe(404)
+})
+
+it('answers an order that cannot be with a 500 problem, and logs what was assumed', async () => {
+  const log = vi.spyOn(console, 'error')
+  onTestFinished(() => log.mockRestore())
+  const { product_id: _, ...nameless } = line('one', 1)
+  const { path } = await orderIn({ status: 'confirmed', lines: [nameless] })
+  const response = await call(`${path}/handover`, { headers: { cookie: knownCookie(SECRET) } }, signing)
+  expect(response.status).toBe(500)
+  expect(await response.json()).toMatchObject({ type: '/problems/internal-error', detail: 'You keep your place.' })
+  const why = 'A line of an order has a product or a section.'
+  expect(log.mock.calls).toEqual([[JSON.stringify({ msg: 'assertion failed', why })]])
 })

@@ -6,6 +6,7 @@
 
 import { isSold } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { HANDOVER, HANDOVER_TTL_SECONDS, type HandoverClaims, signToken } from '../../shared/tokens.ts'
 import { type Call, refuse, seeOther } from '../http/call.ts'
@@ -33,8 +34,10 @@ function claimsOf(order: Order, nowMs: number): HandoverClaims {
   // Units of the same product are summed, because an entry for each seat would make the address too long.
   const quantities = new Map<string, number>()
   for (const { product_id, section_id, quantity, status } of order.lines) {
-    const id = product_id ?? section_id ?? ''
-    if (status === 'sold') quantities.set(id, (quantities.get(id) ?? 0) + quantity)
+    if (status !== 'sold') continue
+    const id = assertExists(product_id ?? section_id, 'A line of an order has a product or a section.')
+    const known = quantities.get(id)
+    quantities.set(id, known === undefined ? quantity : known + quantity)
   }
   const lines = [...quantities].map(([product_id, quantity]) => ({ product_id, quantity }))
   const iat = Math.floor(nowMs / 1000)

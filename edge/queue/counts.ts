@@ -74,7 +74,8 @@ function addByName(sums: Record<string, number>, counted: Readonly<Record<string
   let names = Object.keys(sums).length
   for (const [name, many] of Object.entries(counted)) {
     const known = sums[name]
-    if (known === undefined && names++ >= MAX_NAMES) return
-    sums[name] = (known ?? 0) + many
+    if (known !== undefined) sums[name] = known + many
+    else if (names++ < MAX_NAMES) sums[name] = many
+    else return
   }
 }

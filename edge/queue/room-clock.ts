@@ -46,18 +46,43 @@ export interface Known {
   readonly heardMs: number
 }
 
-/** What is known after an answer: `known` itself where the answer is older than the copy at hand. */
-export function hear(known: Known | null, { version, at_ms, age_ms }: Stamped, { sentMs, heardMs }: Trip): Known {
-  if (known && (version < known.version || (version === known.version && at_ms < known.stampedMs))) return known
-  // A clock that was put back meanwhile shows an answer before its request.
-  const answer = { leastMs: at_ms - heardMs, mostMs: at_ms - Math.min(sentMs, heardMs) + age_ms }
-  const next = { version, stampedMs: at_ms, heardMs }
-  if (!known) return { ...next, ...answer }
+/** Between which the room's clock is, less the own one. */
+type Bounds = Pick<Known, 'leastMs' | 'mostMs'>
+
+/**
+ * What an answer is to what is known: `older` than the copy at hand; the `first`; one that `narrows` the bounds; or
+ * one that `excludes` them, after one of the clocks was changed.
+ */
+type Hearing =
+  | { readonly is: 'first' | 'excludes' }
+  | { readonly is: 'older'; readonly known: Known }
+  | ({ readonly is: 'narrows' } & Bounds)
+
+function hearingOf(known: Known | null, { version, at_ms }: Stamped, heardMs: number, answer: Bounds): Hearing {
+  if (!known) return { is: 'first' }
+  if (version < known.version || (version === known.version && at_ms < known.stampedMs)) return { is: 'older', known }
   const driftMs = DRIFT * Math.max(0, heardMs - known.heardMs)
   const leastMs = Math.max(known.leastMs - driftMs, answer.leastMs)
   const mostMs = Math.min(known.mostMs + driftMs, answer.mostMs)
-  // Two answers that exclude each other: one of the clocks was changed, and only the latest answer counts.
-  return leastMs <= mostMs ? { ...next, leastMs, mostMs } : { ...next, ...answer }
+  return leastMs <= mostMs ? { is: 'narrows', leastMs, mostMs } : { is: 'excludes' }
+}
+
+/** What is known after an answer. */
+export function hear(known: Known | null, stamped: Stamped, { sentMs, heardMs }: Trip): Known {
+  const { version, at_ms, age_ms } = stamped
+  // A clock that was put back meanwhile shows an answer before its request.
+  const answer = { leastMs: at_ms - heardMs, mostMs: at_ms - Math.min(sentMs, heardMs) + age_ms }
+  const next = { version, stampedMs: at_ms, heardMs }
+  const hearing = hearingOf(known, stamped, heardMs, answer)
+  switch (hearing.is) {
+    case 'older':
+      return hearing.known
+    case 'narrows':
+      return { ...next, leastMs: hearing.leastMs, mostMs: hearing.mostMs }
+    case 'first':
+    case 'excludes':
+      return { ...next, ...answer }
+  }
 }
 
 /** The room's clock. Both clocks are set by the same means: no greater difference is assumed than the answers show. */

@@ -5,6 +5,7 @@
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { JoinCounts, LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
+import { assert } from '../../shared/lib/assert.ts'
 import { USUAL_MS } from '../../shared/next-read.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../http/config.ts'
@@ -52,6 +53,25 @@ export interface SaleRecord {
   readonly endsAtMs: number | null
   /** When the pre-queue was closed, and how many numbers it had; null before. */
   readonly closed: { readonly atMs: number; readonly size: number } | null
+}
+
+/**
+ * Where the draw of a queue stands, which follows from the record and never goes back:
+ *
+ *     gathering   the pre-queue gives numbers        -> closed, in closedIfDue
+ *     closed      nobody joins the draw any more     -> drawn, in withNextSchedule, once drawOf has what it needs
+ *     drawn       the seed is published: each number has its position, for good
+ */
+export type DrawStage =
+  | { readonly is: 'gathering' }
+  | { readonly is: 'closed'; readonly atMs: number; readonly size: number }
+  | { readonly is: 'drawn'; readonly size: number; readonly beacon: string | null }
+
+export function drawStage({ closed, timeline }: Pick<SaleRecord, 'closed' | 'timeline'>): DrawStage {
+  const { draw_seed, draw_beacon } = latest(timeline).schedule
+  assert(closed !== null || draw_seed === null, 'A seed is published after the pre-queue has closed.')
+  if (!closed) return { is: 'gathering' }
+  return draw_seed === null ? { is: 'closed', ...closed } : { is: 'drawn', size: closed.size, beacon: draw_beacon }
 }
 
 /** A new sale. */
@@ -135,12 +155,12 @@ export function withState(sale: SaleRecord, state: SaleState, trip: Trip): SaleR
 }
 
 /**
- * The opening: the pre-queue is closed at the highest number leased, and the next schedule, ANNOUNCE_MS later,
+ * The opening, from gathering to closed: the pre-queue is closed at the highest number leased, and the next schedule, ANNOUNCE_MS later,
  * reveals the seed; by then every earlier lease has lapsed. Only after a recent response of the origin, since the
  * draw cannot be undone and the opening may have been put off.
  */
 export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: number): SaleRecord {
-  if (sale.closed || sale.state.phase === 'ended') return sale
+  if (drawStage(sale).is !== 'gathering' || sale.state.phase === 'ended') return sale
   const isReached = nowMs - sale.memory.reached_at_ms <= UNREACHED_MS
   if (sale.state.phase === 'upcoming' && !(nowMs >= sale.opensAtMs && isReached)) return sale
   return { ...sale, closed: { atMs: nowMs, size: highestNumber } }
@@ -204,7 +224,8 @@ export function withNextSchedule(
   const previous = latest(sale.timeline)
   // At once where nobody can know anything else: at the very first refresh, and with an empty pre-queue, where there is
   // nothing to draw and no lease to lapse.
-  const isNobodyDrawn = sale.closed?.size === 0 && previous.schedule.draw_seed === null
+  const stage = drawStage(sale)
+  const isNobodyDrawn = stage.is === 'closed' && stage.size === 0
   const fromMs = isNew || isNobodyDrawn ? nowMs : nextFromMs(previous, sale.state.phase, nowMs)
   const draw = drawOf(sale, nowMs, config.beaconUrl !== null)
   const schedule = nextSchedule({ ...sale, nowMs, fromMs, previous: previous.schedule, highestNumber, draw }, config)
@@ -215,12 +236,19 @@ export function withNextSchedule(
 }
 
 /** The draw, once it may be published; once published, it stays. */
-export function drawOf({ closed, seed, beacon, timeline }: SaleRecord, nowMs: number, isBeaconAnnounced: boolean) {
-  if (!closed) return null
-  const { draw_seed, draw_beacon } = latest(timeline).schedule
-  if (draw_seed !== null) return { size: closed.size, seed, beacon: draw_beacon }
-  if (isBeaconAnnounced && !beacon && nowMs - closed.atMs < BEACON_WITHIN_MS) return null
-  return { size: closed.size, seed, beacon }
+export function drawOf(sale: SaleRecord, nowMs: number, isBeaconAnnounced: boolean) {
+  const { seed, beacon } = sale
+  const stage = drawStage(sale)
+  switch (stage.is) {
+    case 'gathering':
+      return null
+    case 'closed': {
+      const waits = isBeaconAnnounced && !beacon && nowMs - stage.atMs < BEACON_WITHIN_MS
+      return waits ? null : { size: stage.size, seed, beacon }
+    }
+    case 'drawn':
+      return { size: stage.size, seed, beacon: stage.beacon }
+  }
 }
 
 /** The first round of drand's quicknet that is published after a moment. */
@@ -232,7 +260,7 @@ export function roundAfter(atMs: number): number {
 
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
-  const { contact, seller, tax, fees, delivery, indexed, mails, push, test } = state
+  const { contact, seller, tax, fees, delivery, indexed, mails, push, test, goods_version, chart_version } = state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
   return {
     sale,
@@ -252,8 +280,8 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
     push,
     test,
     products,
-    goods_version: state.goods_version ?? null,
-    chart_version: state.chart_version ?? null,
+    goods_version,
+    chart_version,
   }
 }
 

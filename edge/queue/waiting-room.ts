@@ -8,12 +8,14 @@
  * confirmed, and refuses a ghost's write. A ghost cannot serve an old snapshot for long either, since each refresh is
  * written.
  */
+
 import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { queueName } from '../../shared/api/access.ts'
 import { type JoinCounts, SaleState } from '../../shared/api/internal.ts'
-import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
+import { isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../http/cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../http/config.ts'
 import { Waiting } from '../http/waiting.ts'
@@ -35,6 +37,7 @@ import {
 import {
   cachedContentOf,
   closedIfDue,
+  drawStage,
   factsOf,
   figuresOf,
   newRecord,
@@ -61,6 +64,8 @@ const IDLE_ALARM_MS = 60_000
  */
 const PURGE_AFTER_MS = 500
 const PURGE_AGAIN_MS = 15_000
+/** Numbers count from 1. */
+const FIRST_NUMBER = 1
 /** Longest wait of a reader for a newer schedule. */
 const MAX_WAIT_MS = 20_000
 /** Ticket shards are started by parts, one with each alarm of the last minute: all of them in half a minute. */
@@ -107,9 +112,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#config = readRoomConfig(env)
     const stored = ctx.storage.kv.get<SaleRecord>('sale')
     this.#sale = stored ?? null
-    this.#next = ctx.storage.kv.get<number>('next') ?? 1
+    this.#next = ctx.storage.kv.get<number>('next') ?? FIRST_NUMBER
     const counted = ctx.storage.kv.get<StoredCounts>('counts')
-    this.#joined = counted?.joined ?? 0
+    // Nothing is stored before somebody joins.
+    this.#joined = counted ? counted.joined : 0
     if (counted) this.#counts.add(counted.unsent)
   }
 
@@ -125,9 +131,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       this.#storeCountsSoon()
     }
     await this.#refreshIfLate(request.queue)
-    const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
+    const { wait_ms = 0, newer_than = 0 } = request
+    const waitMs = Math.min(wait_ms, MAX_WAIT_MS)
     const version = this.#sale ? latest(this.#sale.timeline).schedule.version : 0
-    if (waitMs > 0 && this.#sale && version <= (request.newer_than ?? 0)) {
+    if (waitMs > 0 && this.#sale && version <= newer_than) {
       const update = this.#waiting.wait(waitMs)
       // The reader relies on the alarm, which a final phase alone does not set.
       await this.#setAlarm(this.#sale, Date.now())
@@ -158,7 +165,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#storeNext(first + count)
     this.#callNewcomers(sale, nowMs)
     const closesInMs = sale.opensAtMs - nowMs
-    const lapsesInMs = sale.closed ? null : closesInMs > 0 ? Math.min(LAPSE_MS, closesInMs) : LAPSE_MS
+    const isInDraw = drawStage(sale).is === 'gathering'
+    const lapsesInMs = !isInDraw ? null : closesInMs > 0 ? Math.min(LAPSE_MS, closesInMs) : LAPSE_MS
     const id = this.#grants.grant(first, count)
     const lives_ms = Math.min(HUB_LEASE_MS, request.for_ms ?? LEASE_MS)
     return { granted: true, lease: { id, first, count, lives_ms, lapses_in_ms: lapsesInMs } }
@@ -171,8 +179,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** A closed pre-queue keeps its numbers: its size is part of the draw. */
   #takeBack(range: UnusedRange) {
     const sale = this.#sale
-    const next = Math.max(this.#grants.takeBack(range, this.#next), (sale?.closed?.size ?? 0) + 1)
-    if (!sale || next >= this.#next) return
+    if (!sale) return
+    const stage = drawStage(sale)
+    const fixed = stage.is === 'gathering' ? 0 : stage.size
+    const next = Math.max(this.#grants.takeBack(range, this.#next), fixed + FIRST_NUMBER)
+    if (next >= this.#next) return
     this.#storeNext(next)
     this.#store({ ...sale, memory: uncalled(sale.memory, next) })
   }
@@ -216,6 +227,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     let learned: SaleState | null = null
     if (state) {
       const stateTimes = timesAfter(this.#stateTimes, trip)
+      // An origin that has answered nobody lately names no time.
       const answers_ms = withTheWay(state.answers_ms ?? 0, stateTimes, this.#config.answerTargetMs)
       const draw = { seed: freshSeed(), beaconAnnounced: this.#config.beaconUrl !== null }
       learned = { ...state, answers_ms }
@@ -261,7 +273,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const ofQueue = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale), this.#config)
     const figures = { ...ofQueue, joined: this.#joined }
     const query = new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))
-    query.set('policy', this.#sale.state.policy?.version ?? '')
+    const { policy } = this.#sale.state
+    query.set('policy', assertExists(policy, 'A known sale has its policy.').version)
     if (counts) query.set('counts', JSON.stringify(counts))
     return `?${query}`
   }
@@ -272,8 +285,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
    */
   async #beaconIfDue(): Promise<string | null> {
     const sale = this.#sale
-    if (!this.#config.beaconUrl || !sale?.closed || sale.beacon) return null
-    if (isDrawn(latest(sale.timeline).schedule)) return null
+    if (!this.#config.beaconUrl || !sale || sale.beacon || drawStage(sale).is !== 'closed') return null
     try {
       const url = this.#config.beaconUrl.replace('{round}', String(roundAfter(sale.opensAtMs)))
       const response = await fetch(url, { signal: AbortSignal.timeout(ORIGIN_TIMEOUT_MS) })
@@ -289,7 +301,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** Now, on a clock that does not run backwards by a little; `withRefresh` handles a great step back. */
   #now(sale: SaleRecord | null): number {
     // A new instance knows the last refresh alone.
-    const lastMs = Math.max(this.#latestMs, sale?.memory.polled_at_ms ?? 0)
+    const lastMs = sale ? Math.max(this.#latestMs, sale.memory.polled_at_ms) : this.#latestMs
     this.#latestMs = steadyMs(lastMs, Date.now())
     return this.#latestMs
   }
@@ -375,7 +387,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     // update, and the state is refreshed for as long as one of them does, and until the origin has all counts.
     if (isFinal(phase) && this.#waiting.size === 0 && this.#counts.isEmpty()) return
     const opensInMs = sale.opensAtMs - nowMs
-    const isSoon = sale.closed !== null || opensInMs <= WARM_MS
+    const isSoon = drawStage(sale).is !== 'gathering' || opensInMs <= WARM_MS
     const moments = [
       isSoon ? REFRESH_EVERY_MS : IDLE_ALARM_MS,
       opensInMs,

@@ -77,6 +77,18 @@ export class Grants {
   }
 }
 
+/**
+ * What a lease in hand allows:
+ *
+ *     live       numbers are handed out and leased on, as long as any are left
+ *     over       its time has ended, or the clock was put back: nothing but to give back what is unused
+ *     returned   the unused range has gone back, and belongs to others by now
+ *
+ * Time alone makes a live one over (and a clock that comes forward again, an over one live); giveBack makes it
+ * returned, for good.
+ */
+type BlockState = 'live' | 'over' | 'returned'
+
 /** A lease in hand. */
 export class Block {
   readonly #id: number
@@ -99,11 +111,21 @@ export class Block {
 
   /** How many numbers may still be handed out. A clock that was put back ends the lease, since its age is not known. */
   left(nowMs: number): number {
-    const alive = !this.#isReturned && nowMs >= this.#beginsAtMs && nowMs < this.#endsAtMs
-    return alive ? this.#last - this.#next + 1 : 0
+    switch (this.#state(nowMs)) {
+      case 'live':
+        return this.#last - this.#next + 1
+      case 'over':
+      case 'returned':
+        return 0
+    }
   }
 
-  /** Ends the lease; what is unused of it, to be sent back. Null if nothing is. */
+  #state(nowMs: number): BlockState {
+    if (this.#isReturned) return 'returned'
+    return nowMs >= this.#beginsAtMs && nowMs < this.#endsAtMs ? 'live' : 'over'
+  }
+
+  /** From live or over to returned; what is unused of it, to be sent back. Null if nothing is: it stays as it was. */
   giveBack(): UnusedRange | null {
     const count = this.#last - this.#next + 1
     if (this.#isReturned || count < 1) return null
@@ -111,6 +133,7 @@ export class Block {
     return { lease: this.#id, first: this.#next, count }
   }
 
+  /** A sublease that came back; it is too late once this lease itself is returned. */
   takeBack(range: UnusedRange): void {
     if (!this.#isReturned) this.#next = this.#grants.takeBack(range, this.#next)
   }

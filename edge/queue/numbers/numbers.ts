@@ -108,7 +108,8 @@ const placeKey = ({ queue }: SaleNow, number: number) => `${queue} ${number}`
  */
 export async function hasLeft(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<boolean> {
   const key = placeKey(now, number)
-  if (isAhead(keptUntilMs.get(key) ?? 0, Date.now(), KEPT_MS)) return false
+  const untilMs = keptUntilMs.get(key)
+  if (untilMs !== undefined && isAhead(untilMs, Date.now(), KEPT_MS)) return false
   const shard = shardName(now.queue, shardFor(visitor, now.ticketShards), now.ticketShards)
   const left = (await leavers.call(number, shard, context)) === true
   if (!left) keptUntilMs.set(key, Date.now() + KEPT_MS)

@@ -8,9 +8,11 @@
  * number is unique without being stored: its block was leased to this instance alone, and a new instance starts with
  * a new block.
  */
+
 import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../../shared/api/access.ts'
 import type { JoinCounts } from '../../../shared/api/internal.ts'
+import { assertExists } from '../../../shared/lib/assert.ts'
 import type { Env } from '../../http/config.ts'
 import { CountSum } from '../counts.ts'
 import {
@@ -85,7 +87,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** Objects are called by name only (rpc.ts). */
   get #name(): string {
-    return this.ctx.id.name ?? ''
+    return assertExists(this.ctx.id.name, 'A ticket shard is called by its name.')
   }
 
   #upstream(queue: string): UpstreamCalls {

@@ -86,10 +86,12 @@ function outlook({ state, memory, previous, nowMs, highestNumber }: Situation, s
 
 function prospectOf(situation: Situation): Prospect {
   const { state, memory, nowMs, opensAtMs, draw } = situation
+  // Not known before two refreshes of a sale.
+  const { paid_per_second = 0 } = memory
   return {
     phase: phaseFrom(situation),
     unitsLeft: unitsOf(state, 'available') + unitsOf(state, 'held'),
-    paidPerSecond: memory.paid_per_second ?? 0,
+    paidPerSecond: paid_per_second,
     announcedAgoMs: state.announcement && nowMs - Date.parse(state.announcement.since),
     openedAgoMs: draw && nowMs - opensAtMs,
   }

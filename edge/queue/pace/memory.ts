@@ -2,8 +2,10 @@
  * The coordinator's memory of a sale between two state refreshes, and what follows from it: the number of people
  * called, the share of them who arrive, and the rate that the origin can take. All functions are pure.
  */
+
 import type { SaleState } from '../../../shared/api/internal.ts'
 import { positionsOf } from '../../../shared/draw.ts'
+import { assertExists } from '../../../shared/lib/assert.ts'
 import { paidPerSecondAfter } from '../../../shared/next-read.ts'
 import { type Phase, type Schedule, servingExactly } from '../../../shared/schedule.ts'
 import type { Timeline } from '../timeline.ts'
@@ -280,7 +282,8 @@ function calledAgoMs(memory: Memory, position: number): number {
 function settleMs({ lateness_ms }: Memory, { claimSeconds }: Settings): number {
   const mostMs = claimSeconds * 500
   if (lateness_ms.length < LATENESS_KNOWN_OF) return mostMs
-  const median = [...lateness_ms].sort((a, b) => a - b)[lateness_ms.length >> 1] ?? 0
+  const middle = [...lateness_ms].sort((a, b) => a - b)[lateness_ms.length >> 1]
+  const median = assertExists(middle, 'Known latenesses have a median.')
   return Math.min(mostMs, Math.max(SETTLE_MS, SETTLE_LATENESS * median))
 }
 
@@ -365,6 +368,9 @@ function paceOf(before: Memory, memory: Memory, { state, schedule }: Observation
   const rate = state.admission.rate_per_second
   if (schedule.draw_seed === null) return openingPace(rate)
   const { proven = 1, quick_seconds = 0, base_ms = 0, steady_ms = 0, steady_seconds = 0, throttle } = before
+  const { late_ms: wasLateMs = 0 } = before
+  // An origin that has answered nobody lately names no time.
+  const { answers_ms: answersMs = 0 } = state
   const pace: Pace = { throttle, proven, quick_seconds, base_ms, steady_ms, steady_seconds }
   if (isUnreached(before)) return { ...pace, throttle: Math.min(throttle, THROTTLE_AFTER_OUTAGE) }
   if (memory.open_ms === before.open_ms) return pace
@@ -372,13 +378,13 @@ function paceOf(before: Memory, memory: Memory, { state, schedule }: Observation
   const isKnown = state.arrived_lately.length > 0 && memory.lateness_ms.length >= LATENESS_OF
   const { quickestMs, lateMs, usual_ms } = lateness(memory.lateness_ms, before.usual_ms, elapsedSeconds)
   // One slow sample is not congestion: visitors who learn late that the line sped up also arrive late.
-  const stillLateMs = Math.min(lateMs, before.late_ms ?? 0)
+  const stillLateMs = Math.min(lateMs, wasLateMs)
   const lately = memory.arrivals - at(memory, memory.open_ms - ARRIVING_OVER_MS, 'arrivals')
   const signs = {
     elapsedSeconds,
     rate,
     // After the rate is cut, most arrivals were called before the cut, and they are late for that reason alone.
-    delayMs: Math.max(state.answers_ms ?? 0, isKnown && quick_seconds * 1000 > quickestMs ? stillLateMs : 0),
+    delayMs: Math.max(answersMs, isKnown && quick_seconds * 1000 > quickestMs ? stillLateMs : 0),
     isOverloaded: state.health === 'slow',
     arriving: state.counted ? (lately * 1000) / ARRIVING_OVER_MS : rate,
   }
