@@ -1,5 +1,5 @@
 /** An invented shoe in fourteen sizes, which is sent to addresses, with a promo code; for previews and tests. */
-import { type Delivery, type GoodsDocument, NO_DELIVERY } from '../../shared/api/goods.ts'
+import { type Delivery, type GoodsDocument, NO_DELIVERY, type ProductGoods } from '../../shared/api/goods.ts'
 import type { Quote } from '../../shared/api/internal.ts'
 import type { Order, PublicProduct } from '../../shared/api/public.ts'
 import type { SaleView } from '../pages/view.ts'
@@ -37,7 +37,7 @@ const PICTURES = ['a', 'b', 'c', 'd', 'e'].map((letter) => `/images/${letter.rep
 const ALTS = ['The shoe from the side', 'The wave at the heel', 'The laces', 'The sole', 'The shoe on light ground']
 
 /** Goods with every field that a shop can set, and with these options. */
-export const goodsOf = (options: readonly { name: string; values: readonly string[] }[]): GoodsDocument => ({
+export const goodsOf = (options: NonNullable<ProductGoods['options']>): GoodsDocument => ({
   version: 3,
   brand: { shop: 'Halfway', accent: '#00674b', hero: PICTURES[0] ?? '' },
   venue: null,

@@ -2,7 +2,7 @@
  * Reads and writes the goods that the pages of a sale show. They are one document, whose version grows with each
  * change.
  */
-import type { GoodsDocument, ProductGoods } from '../../shared/api/goods.ts'
+import { type GoodsDocument, type ProductGoods, productContent } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import type { Queryable } from '../ledger/connection.ts'
 
@@ -33,23 +33,16 @@ export const goodsOf = ({
   products: Object.fromEntries(products.map((product) => [product.product_id, goodsOfProduct(product)])),
 })
 
-function goodsOfProduct({
-  names,
-  description,
-  images,
-  options,
-  terms,
-  tags,
-}: SaleConfig['products'][number]): ProductGoods {
-  return {
-    ...(names && { names }),
-    ...(description && { description }),
-    ...(images?.length && { images }),
-    ...(options?.length && { options }),
-    ...(terms && { terms }),
-    ...(tags?.length && { tags }),
-  }
-}
+const CONTENT = Object.keys(productContent) as (keyof ProductGoods)[]
+
+const goodsOfProduct = (product: SaleConfig['products'][number]): ProductGoods =>
+  Object.fromEntries(
+    CONTENT.flatMap((field) => {
+      const value = product[field]
+      const isEmpty = Array.isArray(value) ? value.length === 0 : !value
+      return isEmpty ? [] : [[field, value] as const]
+    }),
+  )
 
 /** Returns null if the sale has no goods. */
 export async function readGoods(sql: Queryable, saleId: string): Promise<GoodsDocument | null> {

@@ -90,16 +90,25 @@ const Variant = exactly(
   ['available', 'held', 'sold'],
 )
 
-/** Optional fields of a product in addition to name, price and total. None of them affects who gets a unit. */
-export const productGoods = {
+/**
+ * The content of a product's pages beside its name. A field here is stored with the goods and is in the answers, since
+ * storage, answers, types and the console's form take the list from here; a page and a field of the form show it.
+ */
+export const productContent = {
   names: v.optional(v.nullable(Names)),
   description: v.optional(v.nullable(Markdown)),
   images: v.optional(v.pipe(v.array(Image, 'a list is required'), v.maxLength(12, 'at most 12 pictures'))),
   options: v.optional(v.pipe(v.array(Option, 'a list is required'), v.maxLength(3, 'at most 3 options'))),
-  variants: v.optional(v.pipe(v.array(Variant, 'a list is required'), v.maxLength(100, 'at most 100 variants'))),
   /** The terms that a buyer of this product must accept. */
   terms: v.optional(v.nullable(Markdown)),
   tags: v.optional(v.pipe(v.array(label, 'a list is required'), v.maxLength(20, 'at most 20 tags'))),
+} as const
+type Content = typeof productContent
+
+/** Optional fields of a product in addition to name, price and total. None of them affects who gets a unit. */
+export const productGoods = {
+  ...productContent,
+  variants: v.optional(v.pipe(v.array(Variant, 'a list is required'), v.maxLength(100, 'at most 100 variants'))),
   weight_grams: v.optional(v.nullable(whole(0, 10_000_000))),
 } as const
 
@@ -292,14 +301,9 @@ export interface GoodsDocument {
   /** The goods of each product. */
   readonly products: Readonly<Record<string, ProductGoods>>
 }
-export interface ProductGoods {
-  readonly names?: Readonly<Names>
-  readonly description?: Markdown
-  readonly images?: readonly Image[]
-  readonly options?: readonly { readonly name: string; readonly values: readonly string[] }[]
-  readonly terms?: Markdown
-  readonly tags?: readonly string[]
-}
+/** The content that a product has; fields without one are omitted. */
+export type ProductGoods = { readonly [F in keyof Content]?: Lasting<NonNullable<v.InferOutput<Content[F]>>> }
+type Lasting<T> = T extends readonly (infer One)[] ? readonly One[] : T
 
 /** A row of the bill in addition to the goods. Discounts are negative. */
 export interface BillLine {

@@ -1,6 +1,7 @@
 /** A sale that is being edited: the body of the PUT, its errors, and its changes. Pure. */
 import * as v from 'valibot'
 import { SaleId } from '../../../../../shared/api/fields.ts'
+import { productGoods } from '../../../../../shared/api/goods.ts'
 import { SaleConfig } from '../../../../../shared/api/operators/sale-config.ts'
 import { decimal } from '../../../../../shared/format.ts'
 
@@ -140,8 +141,8 @@ export function wrongIn(body: Body, saleId: string): Wrong {
 
 /** The two pages of the form. Each field is on one of them. */
 export type Part = 'sale' | 'goods'
-const ONLY_OF_GOODS =
-  /^(brand|venue|event|fees|tax|delivery|products\.\d+\.(names|description|images|options|variants|limit|weight_grams|tags|terms))(\.|$)/
+const OF_PRODUCT = ['limit', ...Object.keys(productGoods)].join('|')
+const ONLY_OF_GOODS = new RegExp(`^(brand|venue|event|fees|tax|delivery|products\\.\\d+\\.(${OF_PRODUCT}))(\\.|$)`)
 export const isOn = (part: Part, path: string): boolean =>
   ONLY_OF_GOODS.test(path) ? part === 'goods' : part === 'sale' || /^products(\.|$)/.test(path)
 
