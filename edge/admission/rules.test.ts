@@ -88,5 +88,7 @@ it('tests an address against a range of either kind', () => {
   expect(rangeTest('2001:db8::/32')('2001:db8:ffff::1')).toBe(true)
   expect(rangeTest('2001:db8::/32')('2001:db9::1')).toBe(false)
   expect(rangeTest('192.0.2.0/24')('::ffff:192.0.2.9')).toBe(true)
+  expect(rangeTest('::ffff:192.0.2.0/120')('192.0.2.9')).toBe(true)
+  expect(rangeTest('::ffff:192.0.2.0/120')('192.0.3.9')).toBe(false)
   for (const broken of ['192.0.2.0/99', 'nonsense', '']) expect(rangeTest(broken)('192.0.2.1')).toBe(false)
 })

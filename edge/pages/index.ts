@@ -70,8 +70,12 @@ interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
 export function renderProblem(problem: Problem, view: ProblemView): string {
   const { lang, words, brand, home, mayReload } = view
   const { title, main } = problemContent(problem, words, home)
-  const reloads = problem.status === 503 && (home !== null || mayReload)
-  const head = reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`
+  // Who came too often reads the same page again. Who met a failure goes back to the sale, also from a form.
+  const isLimited = problem.type === '/problems/too-many-requests' && mayReload
+  const target = isLimited ? null : home
+  const reloads = isLimited || (problem.status === 503 && (home !== null || mayReload))
+  const head =
+    reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${target && `;url=${target}`}">`
   const body = html`<main id="main" class="page">${main}</main>`
   return String(shell({ lang, words, brand, hasMark: true, home, title, head }, body))
 }

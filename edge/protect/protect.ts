@@ -5,7 +5,7 @@
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
 import { TARGETED } from '../http/cache.ts'
-import { type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
+import { addressOf, type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
 import type { Config } from '../http/config.ts'
 import { isHeld } from '../http/paths.ts'
 import { count } from '../queue/sale-cache.ts'
@@ -140,7 +140,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   if (sent !== null && isEdgeToken(sent)) headers.delete('authorization')
   headers.set('x-forwarded-host', new URL(hostOf(call)).host)
   headers.set('x-forwarded-proto', call.secure ? 'https' : 'http')
-  const address = request.headers.get(config.ADDRESS_HEADER)
+  const address = addressOf(call)
   if (address) for (const name of ['x-forwarded-for', config.ADDRESS_HEADER]) headers.set(name, address)
   try {
     const response = await fetch(protect.PROTECT_UPSTREAM + url.pathname + url.search, {

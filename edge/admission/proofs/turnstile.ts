@@ -3,7 +3,7 @@
  * and siteverify says whether the token is valid. It accepts a token only once, so one token is good for one join.
  */
 import * as v from 'valibot'
-import { type Call, refuse } from '../../http/call.ts'
+import { addressOf, type Call, refuse } from '../../http/call.ts'
 import { askTwice } from '../../http/origin.ts'
 
 const TIMEOUT_MS = 3_000
@@ -14,11 +14,11 @@ const Verification = v.object({ success: v.boolean(), 'error-codes': v.optional(
 const BAD_TOKEN = new Set(['missing-input-response', 'invalid-input-response', 'timeout-or-duplicate'])
 
 /** True for a valid token. Throws `try-again` while siteverify does not respond. */
-export async function passesTurnstile(token: string, { config, request }: Call): Promise<boolean> {
+export async function passesTurnstile(token: string, call: Call): Promise<boolean> {
   if (token === '') return false
-  const settings = config.turnstile
+  const settings = call.config.turnstile
   if (!settings) throw new Error('Turnstile is not set up')
-  const address = request.headers.get(config.ADDRESS_HEADER)
+  const address = addressOf(call)
   const body = new URLSearchParams({
     secret: settings.TURNSTILE_SECRET_KEY,
     response: token,

@@ -36,6 +36,9 @@ export function rangeTest(range: string): (address: string) => boolean {
   }
 }
 
+/** The length of the prefix `::ffff:0:0/96`, below which IPv6 has the addresses of IPv4 (RFC 4291, 2.5.5.2). */
+const MAPPED_BITS = 96
+
 const LOCAL = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal'])
 
 /**
@@ -49,7 +52,11 @@ export function isLocalHost(hostname: string): boolean {
 }
 
 function parseRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
-  if (ipaddr.isValidCIDR(range)) return ipaddr.parseCIDR(range)
+  if (ipaddr.isValidCIDR(range)) {
+    const [first, bits] = ipaddr.parseCIDR(range)
+    const inIpv4 = ipaddr.process(first.toString())
+    return bits >= MAPPED_BITS && inIpv4.kind() !== first.kind() ? [inIpv4, bits - MAPPED_BITS] : [first, bits]
+  }
   if (!ipaddr.isValid(range)) return null
   const one = ipaddr.process(range)
   return [one, one.kind() === 'ipv4' ? 32 : 128]

@@ -11,16 +11,17 @@ import type { Call } from '../call.ts'
 import type { Env } from '../config.ts'
 import { isCrowded, limitVisitor, unpaidBounds } from './rate-limits.ts'
 
-it('limits joins and status per address, and all calls without one as one address', async () => {
+it('limits joins and status per address in any form, and all calls without one as one address', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/600', STATUS_PER_ADDRESS: '3/600' }
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const from = { 'cf-connecting-ip': '192.0.2.1' }
   const join = (headers: Record<string, string>) => sale.join(headers, env)
   for (let i = 0; i < 5; i++) expect((await join(from)).status).toBe(201)
-  for (let i = 0; i < 5; i++) expect((await join({})).status).toBe(201)
-  expect((await join({})).status).toBe(429)
-  const refused = await join(from)
+  const unread = [{}, { 'cf-connecting-ip': 'unknown' }, { 'cf-connecting-ip': 'x1' }, { 'cf-connecting-ip': '_y' }, {}]
+  for (const headers of unread) expect((await join(headers)).status).toBe(201)
+  expect((await join({ 'cf-connecting-ip': 'x2' })).status).toBe(429)
+  const refused = await join({ 'cf-connecting-ip': '10.0.0.1, 192.0.2.1:4711' })
   expect([refused.status, await refused.json()]).toMatchObject([429, { type: '/problems/too-many-requests' }])
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await join({ 'cf-connecting-ip': '192.0.2.2' })).status).toBe(201)
@@ -53,6 +54,9 @@ it('limits the visitor’s own page as their status, and asks their shard about 
   expect(asked).toBeLessThanOrEqual(1)
   const address = { ...shards, STATUS_PER_ADDRESS: '3/600' }
   for (const wanted of [200, 200, 200, 429]) expect((await sale.line(from('192.0.2.62'), address)).status).toBe(wanted)
+  // A page that was limited reads itself again.
+  const page = await (await sale.line({ ...from('192.0.2.62'), accept: 'text/html' }, address)).text()
+  expect(page).toMatch(/http-equiv="refresh" content="\d+">/)
 })
 
 it('limits leaving as it does joining, and an address’s calls for orders as its status calls', async () => {

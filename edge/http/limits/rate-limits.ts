@@ -4,7 +4,7 @@
  * isolates of one location.
  */
 
-import { type Call, refuse } from '../call.ts'
+import { addressOf, type Call, refuse } from '../call.ts'
 import type { Rate } from '../config.ts'
 import { Limiter } from './limiter.ts'
 import { networksOf } from './networks.ts'
@@ -41,8 +41,8 @@ export const limitGuesses = (what: string, rate: Rate | null, call: Call) => lim
 
 const multiplesOf = ({ config }: Call) => [1, ...config.NETWORK_MULTIPLES]
 
-/** Calls without the header count as one address, because omitting it would otherwise evade the limit. */
-const networksOfCaller = ({ request, config }: Call) => networksOf(request.headers.get(config.ADDRESS_HEADER) ?? '')
+/** Calls without an address count as one caller, because omitting it would otherwise evade the limit. */
+const networksOfCaller = (call: Call) => networksOf(addressOf(call) ?? '')
 
 /** Counts a call of a visitor by name. */
 export function limitVisitor(what: string, name: string, rate: Rate | null, call: Call): void {
