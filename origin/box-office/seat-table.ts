@@ -4,6 +4,7 @@
  */
 import { MAX_PRICE_MINOR, MAX_SEATS } from '../../shared/api/operators/hall-admin.ts'
 import { SEAT_KINDS, type SeatKind } from '../../shared/api/public.ts'
+import { sameName, storedText, textFault } from '../../shared/lib/text.ts'
 import type { FieldError } from '../../shared/problem.ts'
 
 export const COLUMNS = ['seat_id', 'row', 'number', 'place', 'x', 'y', 'category', 'kind', 'price_minor'] as const
@@ -37,6 +38,8 @@ export class SeatTable {
   errorCount = 0
   /** The seats of all lines, also of those that are wrong otherwise, and the line of each. */
   readonly named = new Map<string, string>()
+  /** Each category as it was first written, by its folded name. */
+  readonly #categories = new Map<string, string>()
   /** The line of each place in a row. */
   readonly #places = new Map<string, string>()
 
@@ -58,9 +61,12 @@ export class SeatTable {
       if (typeof text !== 'string') wrong(column, value === undefined ? 'is required' : 'text is required')
       else if (text === '') wrong(column, 'must not be empty')
       else if (text.length > MAX_TEXT) wrong(column, `at most ${MAX_TEXT} characters`)
-      else if (/\p{Cc}/u.test(text)) wrong(column, 'no control characters')
-      else if (!text.isWellFormed()) wrong(column, 'must be well-formed Unicode')
-      else return text
+      else {
+        const stored = storedText(text)
+        const fault = textFault(stored)
+        if (fault === undefined) return stored
+        wrong(column, fault)
+      }
       return ''
     }
     const number = (column: Column, [least, most]: readonly [number, number], isWhole: boolean): number => {
@@ -93,7 +99,11 @@ export class SeatTable {
       price_minor: number('price_minor', [0, MAX_PRICE_MINOR], true),
     }
     if (!kind) wrong('kind', `one of ${SEAT_KINDS.join(', ')} is required`)
+    const written = this.#categories.get(sameName(seat.category))
+    if (seat.category !== '' && written !== undefined && written !== seat.category)
+      wrong('category', `differs from ${written} by case alone`)
     if (this.errorCount > before) return
+    this.#categories.set(sameName(seat.category), seat.category)
     const place = `${seat.place} ${seat.row}`
     const other = this.#places.get(place)
     if (other !== undefined) {

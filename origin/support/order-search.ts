@@ -3,8 +3,10 @@
  * and notes, ticket number, and names of products. If that finds almost nothing, one typing error in each word is
  * forgiven.
  */
+import { withAsciiDomain } from '../../shared/api/fields.ts'
 import { type LedgerStatus, ORDER_STATUSES } from '../../shared/api/order-status.ts'
 import { numberOf } from '../../shared/format.ts'
+import { storedText } from '../../shared/lib/text.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import {
@@ -91,7 +93,7 @@ export async function findOrderIds(sql: Sql, search: Search): Promise<Page> {
   const { text, sale, product, statuses = ALL, limit } = search
   const filters: Filters = { sale, product, statuses }
   const after = cursorOf(search.after)
-  const typed = text.trim().toLowerCase()
+  const typed = storedText(text).toLowerCase().split(' ').map(withAsciiDomain).join(' ')
   if (typed === '') return newest(sql, filters, after?.order_id ?? LAST_ID, limit)
   const found = await findAll(sql, typed, filters)
   const remaining = after ? found.filter((one) => isAfter(one, after)) : found

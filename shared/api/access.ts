@@ -4,7 +4,7 @@
  * them when visitors join.
  */
 import * as v from 'valibot'
-import { exactly, ID, ID_FORM, instant, note, OrderId, Texts, whole } from './fields.ts'
+import { exactly, filled, ID, ID_FORM, instant, note, OrderId, Texts, whole } from './fields.ts'
 
 /** The line of a sale that has only one. */
 export const PUBLIC_LINE = 'public'
@@ -96,7 +96,7 @@ function isRange(text: string): boolean {
   const most = v.IPV4_REGEX.test(address) ? 32 : v.IPV6_REGEX.test(address) ? 128 : -1
   return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most
 }
-const words = v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(200, 'at most 200 characters'))
+const words = filled(200)
 
 /** All conditions that are present must be met. */
 const RuleWhen = exactly({

@@ -1,5 +1,6 @@
 /** Schemas of single fields that several bodies share: ids, the shop's words, numbers and times. */
 import * as v from 'valibot'
+import { storedText, textFault } from '../lib/text.ts'
 
 // -- Ids ------------------------------------------------------------------------------------------------------------
 
@@ -19,28 +20,53 @@ export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/)
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
 export type Language = (typeof LANGUAGES)[number]
 
+/** Text that may have several lines. */
+export const LINES = { hasLines: true }
+
+/** Text that people write, of at most `max` characters, which may be empty. */
+export const written = (max: number, form = { hasLines: false }) =>
+  v.pipe(
+    v.string('text is required'),
+    v.transform(storedText),
+    v.maxLength(max, `at most ${max} characters`),
+    v.check(
+      (text) => textFault(text, form) === undefined,
+      ({ input }) => textFault(input, form) ?? '',
+    ),
+  )
+
+/** The same, but not empty. */
+export const filled = (max: number, form = { hasLines: false }) =>
+  v.pipe(written(max, form), v.minLength(1, 'must not be empty'))
+
 /** A text by language, with at least one language. */
 export const Texts = v.pipe(
-  v.record(
-    v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`),
-    v.pipe(
-      v.string('text is required'),
-      v.trim(),
-      v.minLength(1, 'must not be empty'),
-      v.maxLength(500, 'at most 500 characters'),
-    ),
-  ),
+  v.record(v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`), filled(500, LINES)),
   v.check((texts) => Object.keys(texts).length > 0, 'a text in one language is required'),
 )
 export type Texts = Readonly<Partial<Record<Language, string>>>
 
+/**
+ * An address with its domain as servers know it (`max@müller.de` is `max@xn--mller-kva.de`, RFC 5891), as browsers
+ * send it too. What is no address stays as it is.
+ */
+export function withAsciiDomain(email: string): string {
+  const at = email.lastIndexOf('@') + 1
+  const domain = email.slice(at)
+  if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain) || !/[^\0-\x7f]/.test(domain)) return email
+  const url = URL.parse(`http://${domain}`)
+  return url ? email.slice(0, at) + url.hostname : email
+}
+
 export const Email = v.pipe(
   v.string('text is required'),
   v.trim(),
+  v.transform(withAsciiDomain),
   v.maxLength(254, 'at most 254 characters'),
-  // The rule is the browsers' own, so that a page accepts what its form accepts, with a domain that is reachable by
-  // others.
+  // The rule is the browsers' own, so that a page accepts what its form accepts, but for dots that no server takes
+  // (RFC 5321, 4.1.2), and with a domain that is reachable by others.
   v.rfcEmail('an e-mail address is required'),
+  v.check((email) => !/^\.|\.\.|\.@/.test(email), 'an e-mail address is required'),
   v.regex(/\.[a-z][a-z0-9-]{0,62}$/i, 'an e-mail address is required'),
 )
 
@@ -87,17 +113,10 @@ export const instant = v.pipe(
 /** `Date` parses the 30th of February as a day in March. */
 const isDay = (day: string) => new Date(day).toISOString().startsWith(day)
 
-export const name = v.pipe(
-  v.string('text is required'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(200, 'at most 200 characters'),
-  v.check((text) => !/\p{Cc}/u.test(text), 'no control characters'),
-  v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
-)
+export const name = filled(200)
 
 /** A note for people, which is optional. */
-export const note = v.optional(v.pipe(v.string('text is required'), v.maxLength(500, 'at most 500 characters')), '')
+export const note = v.optional(written(500, LINES), '')
 
 /**
  * An object without unknown fields. A misspelt field is an error, because a default would otherwise replace it
@@ -112,3 +131,6 @@ export function exactly<const T extends v.ObjectEntries>(entries: T, readOnly: r
     return input === undefined ? 'is required' : 'an object is required'
   })
 }
+
+/** Every runtime that this runs in has it. */
+declare const URL: { parse(url: string): { readonly hostname: string } | null }

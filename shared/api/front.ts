@@ -1,6 +1,6 @@
 /** The shop front: the listed sales, the searchable texts, and the shop's synonyms. */
 import * as v from 'valibot'
-import { LANGUAGES, SaleId, type Texts } from './fields.ts'
+import { filled, LANGUAGES, SaleId, type Texts } from './fields.ts'
 import type { Image } from './goods.ts'
 
 /** A sale that is listed publicly: neither a test nor excluded from search engines. */
@@ -37,13 +37,7 @@ export const MAX_DESCRIPTION = 600
 /** The maximum number of sales and products in a catalogue. If there are more, those that open last are listed. */
 export const MAX_ENTRIES = 10_000
 
-const word = v.pipe(
-  v.string('text is required'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(60, 'at most 60 characters'),
-  v.check((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'no control characters'),
-)
+const word = filled(60)
 /** Each list contains words with the same meaning: `[["home", "house"], ..]`. */
 export const Synonyms = v.pipe(
   v.array(
@@ -91,11 +85,5 @@ export const textIn = (texts: Texts | undefined, lang: keyof Texts): string | un
 
 /** The body of `POST /me/searches`. */
 export const SearchMade = v.object({
-  q: v.pipe(
-    v.string('text is required'),
-    v.check((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode'),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(200, 'at most 200 characters'),
-  ),
+  q: filled(200),
 })

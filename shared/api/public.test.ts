@@ -32,6 +32,10 @@ describe('a checkout request', () => {
     ['first.last@xn--e1afmkfd.xn--p1ai', true],
     [' ada@example.com ', true],
     ['ada@example', false],
+    ['max@müller.de', true],
+    ['a..b@example.com', false],
+    ['.a@example.com', false],
+    ['a.@example.com', false],
     ['ada@example.com\r\nBcc: eve@example.com', false],
     ['ada@example.com, eve@example.com', false],
     ['<ada@example.com>', false],
@@ -39,6 +43,18 @@ describe('a checkout request', () => {
     [`${'a'.repeat(250)}@example.com`, false],
   ])('with the address %j is read: %s', (email, isRead) => {
     expect(tryParse(CheckoutRequest, { contact: { email } }) !== undefined).toBe(isRead)
+  })
+
+  it('knows a domain as servers do', () => {
+    const { contact } = parse(CheckoutRequest, { contact: { email: 'Max@MÜLLER.de' } })
+    expect(contact).toEqual({ email: 'Max@xn--mller-kva.de' })
+  })
+
+  it('names countries that exist, and reads an address in one form of Unicode', () => {
+    const read = (delivery: object) => tryParse(CheckoutRequest, { delivery })?.delivery
+    expect(read({ country: 'XK', city: ' Prishtine\u0308 ' })).toEqual({ country: 'XK', city: 'Prishtinë' })
+    for (const wrong of [{ country: 'ZZ' }, { city: '\u200b' }, { name: 'Ada\u202e' }])
+      expect(read(wrong)).toBeUndefined()
   })
 
   it('is either read or refused, whatever is sent', () => {

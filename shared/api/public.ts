@@ -1,7 +1,7 @@
 /** The schemas and types of the public API, which both halves and the browser use. */
 import * as v from 'valibot'
-import { Email, exactly, ID_FORM, name, OrderId, ProductId, SaleId, whole } from './fields.ts'
-import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, NO_DELIVERY, PromoCodeText } from './goods.ts'
+import { Email, exactly, filled, ID_FORM, LINES, name, OrderId, ProductId, SaleId, whole, written } from './fields.ts'
+import { Address, Delivery, Fees, Image, MAX_TOTAL_MINOR, PromoCodeText } from './goods.ts'
 import { PushOffer } from './mails.ts'
 import { CANCEL_REASONS, ORDER_STATUSES } from './order-status.ts'
 
@@ -41,23 +41,8 @@ export type Feed = Posts & { readonly next_poll_ms: number }
 /** The seller on receipts. The address may have several lines. */
 export const Seller = exactly({
   name,
-  address: v.optional(
-    v.pipe(
-      v.string('text is required'),
-      v.trim(),
-      v.maxLength(500, 'at most 500 characters'),
-      v.check((text) => !/[^\P{Cc}\n]/u.test(text), 'no control characters but line breaks'),
-      v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
-    ),
-  ),
-  tax_id: v.optional(
-    v.pipe(
-      v.string('text is required'),
-      v.trim(),
-      v.maxLength(50, 'at most 50 characters'),
-      v.regex(/^\P{C}*$/u, 'no control characters'),
-    ),
-  ),
+  address: v.optional(written(500, LINES)),
+  tax_id: v.optional(written(50)),
 })
 export type Seller = v.InferOutput<typeof Seller>
 
@@ -112,7 +97,7 @@ export const CheckoutLine = exactly({
       v.maxLength(MAX_QUANTITY, `at most ${MAX_QUANTITY} seats`),
     ),
   ),
-  category: v.optional(v.pipe(v.string('text is required'), v.minLength(1, 'must not be empty'), v.maxLength(64))),
+  category: v.optional(filled(64)),
   quantity: v.optional(Quantity),
   together: v.optional(v.boolean('true or false is required')),
   accessible: v.optional(v.boolean('true or false is required')),
@@ -335,18 +320,18 @@ export const PublicSale = v.object({
   /** True if search engines may show the sale's page. */
   indexed: v.boolean(),
   /** The mails that the sale sends; none if mail is not set up. */
-  mails: v.optional(v.array(v.string()), []),
+  mails: v.array(v.string()),
   /** Null if push is not set up. */
-  push: v.optional(v.nullable(PushOffer), null),
+  push: v.nullable(PushOffer),
   /** True for a test sale, in which no money moves. */
   test: v.boolean(),
   products: v.array(PublicProduct),
-  fees: v.optional(Fees, []),
-  delivery: v.optional(Delivery, { ...NO_DELIVERY }),
+  fees: Fees,
+  delivery: Delivery,
   /** The version of the content of its pages, which is at `/sales/{sale}/goods?v=`; null if there is none. */
-  goods_version: v.optional(v.nullable(v.number())),
+  goods_version: v.nullable(v.number()),
   /** The version of the chart of its hall, which is at `/sales/{sale}/chart?v=`; null if there is none. */
-  chart_version: v.optional(v.nullable(v.number())),
+  chart_version: v.nullable(v.number()),
   server_time_ms: v.number(),
 })
 export type PublicSale = v.InferOutput<typeof PublicSale>

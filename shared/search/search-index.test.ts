@@ -4,6 +4,7 @@ import { anySale } from '../testing/listed-sale.ts'
 import { entriesOf } from './entries.ts'
 import { partsOf } from './marks.ts'
 import { SearchIndex } from './search-index.ts'
+import { wordsOf } from './words.ts'
 
 const SALES = [
   anySale('pizza', 'Pizza oven night', { venue: 'New York Loft' }),
@@ -128,6 +129,15 @@ it('marks whole words, and of longer ones what was typed', () => {
   expect(marks('auro', 'Aurora One')).toBe('[Auro]ra One')
   expect(marks('cafe', 'Café Noir')).toBe('[Café] Noir')
   expect(marks('pizzza in newyork', 'Pizza in New York')).toBe('[Pizza] in [New] [York]')
+})
+
+it.each(['Größe', 'Gro\u0308ße', 'ポスター', 'ﾎﾟｽﾀｰ', 'Ｓｉｚｅ'])('splits %s alike in each form of Unicode', (text) => {
+  const normal = text.normalize('NFKC')
+  const given = `an ${text}, ${text}`
+  const words = wordsOf(given)
+  expect(words.map(({ term }) => term)).toEqual(wordsOf(given.normalize('NFKC')).map(({ term }) => term))
+  expect(given.slice(words[1]?.from, words.at(-1)?.to)).toBe(`${text}, ${text}`)
+  expect(wordsOf(normal).map(({ term }) => term)).toEqual(wordsOf(text).map(({ term }) => term))
 })
 
 describe('of any text', () => {

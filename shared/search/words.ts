@@ -1,5 +1,7 @@
 /** Splits a text into the words of an index, folded so that case, accents and variants of scripts do not matter. */
 
+import { sameName } from '../lib/text.ts'
+
 /** A word of a text with its position: `text.slice(from, to)`. */
 export interface Word {
   readonly term: string
@@ -27,8 +29,34 @@ export const fold = (text: string): string =>
         .normalize('NFC')
         .replace(/[ßæœøđðłı]/g, (letter) => LETTERS[letter] ?? letter)
 
-/** A text in a script without spaces is split into pairs of letters. */
-export function wordsOf(text: string): Word[] {
+/** A text in a script without spaces is split into pairs of letters. Positions are those of the text as it was given. */
+export function wordsOf(given: string): Word[] {
+  const { text, positions } = composed(given)
+  const words = wordsIn(text)
+  if (positions === undefined) return words
+  return words.map(({ term, from, to }) => ({ term, from: positions[from] ?? 0, to: positions[to] ?? given.length }))
+}
+
+/** A letter with its marks, to which the half-width voiced marks of Katakana belong. */
+const LETTER = /[^\p{M}\uff9e\uff9f][\p{M}\uff9e\uff9f]*|./gsu
+
+/**
+ * A text in one form of Unicode (NFKC, UAX #15), since letters and marks written apart, or half-width, would be split
+ * differently; and for each of its characters, where in the given text its letter begins.
+ */
+function composed(given: string): { text: string; positions?: readonly number[] } {
+  if (ASCII.test(given) || given === given.normalize('NFKC')) return { text: given }
+  const positions: number[] = []
+  let text = ''
+  for (const { 0: letter, index } of given.matchAll(LETTER)) {
+    const one = letter.normalize('NFKC')
+    for (let i = 0; i < one.length; i++) positions.push(index)
+    text += one
+  }
+  return { text, positions }
+}
+
+function wordsIn(text: string): Word[] {
   const words: Word[] = []
   for (const { 0: found, index } of text.matchAll(WORD)) {
     let at = 0
@@ -92,7 +120,7 @@ export const MAX_RECENT = 10
 export const asTyped = (q: string): string => q.trim().replace(/\s+/g, ' ')
 
 /** A key that is the same for searches that differ only in case or spaces. */
-export const sameSearch = (q: string): string => asTyped(q).toLowerCase()
+export const sameSearch = (q: string): string => sameName(asTyped(q))
 
 export const latestFirst = (searches: readonly string[], q: string): string[] =>
   [asTyped(q), ...searches.filter((one) => sameSearch(one) !== sameSearch(q))].filter(Boolean).slice(0, MAX_RECENT)

@@ -77,7 +77,7 @@ export const ChartConfig = exactly({
 })
 export type ChartConfig = v.InferOutput<typeof ChartConfig>
 
-const reason = v.pipe(name, v.maxLength(200, 'at most 200 characters'))
+const reason = name
 const seatsOf = {
   /** May be missing if the seats' ids are unique in the sale. */
   section_id: v.optional(SectionId),

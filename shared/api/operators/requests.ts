@@ -1,6 +1,6 @@
 /** What operators send: the bodies of their calls, except the configuration of a sale. */
 import * as v from 'valibot'
-import { exactly, instant, name, ProductId, Texts, whole } from '../fields.ts'
+import { exactly, filled, instant, LINES, name, ProductId, Texts, whole } from '../fields.ts'
 import { Image } from '../goods.ts'
 import { MAX_UNITS, rate } from './sale-config.ts'
 
@@ -87,11 +87,5 @@ export type ScheduledEffect = v.InferOutput<typeof ScheduledEffect>
 
 /** A note of support about an order. */
 export const NoteRequest = exactly({
-  text: v.pipe(
-    v.string('text is required'),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(2_000, 'at most 2000 characters'),
-    v.check((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode'),
-  ),
+  text: filled(2_000, LINES),
 })

@@ -54,6 +54,15 @@ describe('a sale', () => {
     })
   })
 
+  it('knows an option and its values by more than case or form', () => {
+    const withOptions = (...options: object[]) => wrongFields({ products: [{ ...product, options }] })
+    expect(withOptions({ name: 'Size', values: ['S', 'M'] }, { name: 'Colour', values: ['red'] })).toEqual([])
+    expect(withOptions({ name: 'Size', values: ['s', 'Ｓ'] })).toEqual(['products.0.options.0.values'])
+    expect(withOptions({ name: 'Größe', values: ['S'] }, { name: 'gro\u0308ße', values: ['S'] })).toEqual([
+      'products.0.options',
+    ])
+  })
+
   it('accepts every optional field', () => {
     const full = {
       ends_at: null,
