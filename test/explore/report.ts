@@ -20,7 +20,7 @@ export class Points {
 
   /** Those that were reached and have no name in the list. */
   unnamed(): string[] {
-    return [...this.#reached.keys()].filter((point) => /^(runs|sends) /.test(point))
+    return [...this.#reached.keys()].filter((point) => /^(statement|command) /.test(point))
   }
 }
 

@@ -35,7 +35,8 @@ interface OrderSeen {
   readonly seats: readonly number[]
   readonly total: number
   readonly refunded: number
-  readonly reason: string | null
+  /** The status of each of its events, in their order. */
+  readonly events: readonly string[]
 }
 interface ProductSeen {
   readonly id: string
@@ -64,7 +65,7 @@ const SOLD = ['confirmed', 'fulfilled', 'refunded']
 const isLive = ({ status }: OrderSeen) => HELD.includes(status) || SOLD.includes(status)
 const isNote = ({ id, key }: OrderSeen) => key.endsWith(` ${id}`)
 
-/** The changes of an order that the protocol allows; the first status of each is that of its row. */
+/** The changes of an order that the protocol allows. Each is an event; some events change no status. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   '': ['reserved', 'cancelled'],
   reserved: ['paying', 'expired', 'cancelled', 'confirmed'],
@@ -87,7 +88,7 @@ export interface JudgeOptions {
 export class Judge {
   readonly #options: JudgeOptions
   readonly told: Told[] = []
-  readonly #statuses = new Map<string, string>()
+  readonly #known = new Set<string>()
   readonly #wasSold = new Set<string>()
   #intents: ReadonlySet<string> = new Set()
   /** Promised orders that a Redis without a replica may have lost, as `appendfsync` says. */
@@ -126,14 +127,14 @@ export class Judge {
 
   #judgeLedger({ orders, products, claims, findings }: LedgerSeen): void {
     for (const order of orders) {
-      const before = this.#statuses.get(order.id) ?? ''
-      if (order.status !== before && !ALLOWED[before]?.includes(order.status))
-        throw new Broken('orders change as the protocol says', `${order.id} from "${before}" to ${order.status}`)
-      this.#statuses.set(order.id, order.status)
-      if (SOLD.includes(order.status)) this.#wasSold.add(order.id)
+      const { id, status, events } = order
+      const wrong = events.find((to, i) => to !== (events[i - 1] ?? '') && !ALLOWED[events[i - 1] ?? '']?.includes(to))
+      if (wrong !== undefined) throw new Broken('orders change as the protocol says', `${id} is ${events.join()}`)
+      if (events.at(-1) !== status) throw new Broken('each change of an order is an event', `${id} is ${status}`)
+      this.#known.add(id)
+      if (events.some((one) => SOLD.includes(one) || one === 'returned')) this.#wasSold.add(id)
     }
-    for (const id of this.#statuses.keys())
-      if (!orders.some((order) => order.id === id)) throw new Broken('no order is lost', id)
+    for (const id of this.#known) if (!orders.some((order) => order.id === id)) throw new Broken('no order is lost', id)
     for (const { id, total, buffer, held, sold } of products) {
       const units = (statuses: readonly string[]) =>
         orders.reduce((sum, o) => sum + (statuses.includes(o.status) ? (o.parts[id] ?? 0) : 0), 0)
@@ -284,7 +285,9 @@ export class Judge {
     const { sql, sale } = this.#options
     const [row] = await sql<LedgerSeen[]>`
       select (select coalesce(json_agg(json_build_object('id', order_id, 'status', status, 'visitor', visitor,
-          'key', idempotency_key, 'units', quantity, 'reason', reason, 'refunded', refunded_minor,
+          'key', idempotency_key, 'units', quantity, 'refunded', refunded_minor,
+          'events', (select json_agg(e.status order by e.seq) from events e
+            where e.order_id = o.order_id or o.order_id = any(e.order_ids)),
           'total', order_total(unit_price_minor, quantity, cart, bill),
           'parts', coalesce((select json_object_agg(l.product, l.units) from (
               select l ->> 'product' as product, sum((l ->> 'quantity')::int) as units
@@ -292,7 +295,7 @@ export class Judge {
             case when cart is null then json_build_object(product_id, quantity) else '{}' end),
           'seats', coalesce((select json_agg((l ->> 'seat')::int) from jsonb_array_elements(cart) l
             where l ? 'seat' and not l ? 'returned'), '[]'))), '[]')
-          from orders where sale_id = ${sale}) as orders,
+          from orders o where sale_id = ${sale}) as orders,
         (select coalesce(json_agg(json_build_object('id', product_id, 'total', total, 'buffer', buffer, 'held', held,
           'sold', sold)), '[]') from products where sale_id = ${sale}) as products,
         (select coalesce(json_agg(json_build_object('seat', seat_index, 'order', order_id)), '[]')

@@ -13,7 +13,7 @@ import { Members, type Round } from './members.ts'
 import { actorsFrom, type SaleTerms, termsFrom } from './scenario.ts'
 import type { Stores } from './stores.ts'
 
-export interface Played {
+export interface PlayedShop {
   readonly order: Order<Actor>
   readonly terms: SaleTerms
   readonly steps: readonly Step[]
@@ -45,13 +45,13 @@ const MAX_QUIET_ROUNDS = 30
 const QUIET_MS = 11_000
 
 /** Plays the order of a seed. */
-export const playSeed = (stores: Stores, seed: number, only?: 'checkout' | 'payments'): Promise<Played> => {
+export const playSeed = (stores: Stores, seed: number, only?: 'checkout' | 'payments'): Promise<PlayedShop> => {
   const decisions = new SeededDecisions(seed)
   return play(stores, actorsFrom(seed, only), decisions, decisions.recorded)
 }
 
 /** Plays an order that was recorded. */
-export const playOrder = (stores: Stores, { actors, decisions }: Order<Actor>): Promise<Played> =>
+export const playOrder = (stores: Stores, { actors, decisions }: Order<Actor>): Promise<PlayedShop> =>
   play(stores, actors, new ReplayedDecisions(decisions), decisions)
 
 async function play(
@@ -59,7 +59,7 @@ async function play(
   actors: readonly Actor[],
   decisions: Decisions & { isCalm: boolean },
   recorded: Recorded,
-): Promise<Played> {
+): Promise<PlayedShop> {
   const terms = termsFrom(recorded.seed)
   const scheduler = new Scheduler(decisions)
   const stage = await stageOf(stores, scheduler, terms)

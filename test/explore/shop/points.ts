@@ -55,11 +55,18 @@ const STATEMENTS: readonly (readonly [RegExp, string])[] = [
   [/promo_codes/, 'reads promo codes'],
   [/^select distinct visitor from orders/, 'reads the buyers of a sale'],
   [/^with latest as/, 'locks the latest orders'],
+  [/^select from sales where sale_id = \? for no key update/, 'locks a sale'],
+  [/^select to_jsonb\(s\)/, 'reads the terms of a sale'],
+  [/^update sales set ended_at/, 'ends a sale'],
+  [/^update sales set published_phase/, 'notes the phase of a sale'],
+  [/^insert into events/, 'writes events of a sale'],
+  [/^select total, ended_at/, 'locks a product'],
+  [/^update products set total = \? where/, 'adds units'],
   [/charts|seats/, 'reads the hall'],
 ]
 
 export function statementPoint(text: string): string {
-  return STATEMENTS.find(([pattern]) => pattern.test(text))?.[1] ?? `runs ${text.slice(0, 60)}`
+  return STATEMENTS.find(([pattern]) => pattern.test(text))?.[1] ?? `statement ${text.slice(0, 60)}`
 }
 
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -95,7 +102,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 export function commandPoint(commands: string): string {
   if (/^set.* hdel$/.test(commands)) return 'removes intents and notes them'
   if (/^pexpire/.test(commands)) return 'extends the life of the gate'
-  return COMMANDS[commands] ?? `sends ${commands}`
+  return COMMANDS[commands] ?? `command ${commands}`
 }
 
 /** What can be reached: all names above, and those of the provider. */

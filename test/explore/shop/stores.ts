@@ -57,9 +57,11 @@ export async function openStores(postgresUrl: string): Promise<Stores> {
   const watch = connect(url, 1)
   const redis = await startRedis({ args: ['--appendonly', 'no'] })
   const clients = [new Redis(redis.url), new Redis(redis.url, { db: 1 })] as const
+  // A lock is granted in the moment in which the one before is released, and the session notices it later.
   const blocked = async () => {
     const [row] = await watch<{ count: number }[]>`
-      select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      select count(distinct pid)::int from pg_locks join pg_stat_activity using (pid)
+      where not granted and datname = current_database()`
     return row?.count ?? 0
   }
   return {

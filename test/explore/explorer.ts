@@ -1,0 +1,66 @@
+/** Explores orders of events of one part of the system, one seed after the other, and shortens one that fails. */
+import { sentencesOf } from './report.ts'
+import type { Step } from './scheduler.ts'
+
+/** One order of events that was played. */
+export interface Played {
+  readonly steps: readonly Step[]
+  /** How many of the steps came before all was left alone. */
+  readonly acted: number
+  /** The promise that was broken, and how; null if none was. */
+  readonly broken: string | null
+  /** Who acts, one line each. */
+  readonly actors: readonly string[]
+}
+
+/** A part of the system that can be explored. */
+export interface Part<Result extends Played = Played> {
+  readonly name: string
+  /** The named points of its code. */
+  readonly points: ReadonlySet<string>
+  /** Plays the order of a seed: the same seed, the same steps. */
+  play(seed: number): Promise<Result>
+  /** A shorter order that breaks the same promise. */
+  shorten(failed: Result): Promise<Result>
+}
+
+export interface Failure {
+  readonly seed: number
+  /** As it was found, and as it was shortened. */
+  readonly found: Played
+  readonly short: Played
+}
+
+/** Plays the orders of so many seeds from the first one on, until one breaks a promise; then shortens it. */
+export async function explore<Result extends Played>(
+  part: Part<Result>,
+  { seed: first, orders }: { readonly seed: number; readonly orders: number },
+  played: (seed: number, result: Result) => void = () => {},
+): Promise<Failure | null> {
+  for (let seed = first; seed < first + orders; seed++) {
+    const found = await part.play(seed)
+    played(seed, found)
+    if (found.broken !== null) return { seed, found, short: await part.shorten(found) }
+  }
+  return null
+}
+
+/** The promise alone, without how it was broken. */
+export const promiseOf = (broken: string) => broken.split(':', 1)[0]
+
+/** A failure as a person reads it: what broke, who acts, the steps, and how to play it again. */
+export function describe({ seed, short }: Failure, part: Part): string {
+  return [
+    `Broken: ${short.broken}`,
+    '',
+    ...short.actors,
+    '',
+    ...sentencesOf(short.steps, short.acted),
+    '',
+    `Again: npm run explore -- --only ${part.name} --orders 1 --seed ${seed}`,
+  ].join('\n')
+}
+
+/** Those of the steps that depart from the undisturbed order. */
+export const stepsOf = ({ steps, acted }: Played): number =>
+  steps.slice(0, acted).findLastIndex(({ isDisturbed }) => isDisturbed) + 1
