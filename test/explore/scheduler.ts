@@ -69,6 +69,8 @@ interface Timer {
 
 /** One step that was played. */
 export interface Step {
+  /** After so long in the order. */
+  readonly atMs: number
   readonly sentence: string
   readonly what: string
   readonly fate: Fate
@@ -248,7 +250,7 @@ export class Scheduler {
   }
 
   #note(sentence: string, what: string, fate: Fate, isDisturbed: boolean): void {
-    this.steps.push({ sentence, what, fate, isDisturbed })
+    this.steps.push({ atMs: this.nowMs - BEGIN_MS, sentence, what, fate, isDisturbed })
   }
 
   /** The items that may go: first those that the last step made, then the oldest; of each lane its first. */

@@ -3,7 +3,7 @@
 import { product, stateOf } from '../../../edge/testing/simulation.ts'
 import type { SaleState } from '../../../shared/api/internal.ts'
 import type { Judge } from './judge.ts'
-import type { Setting } from './line.ts'
+import type { Setting } from './order.ts'
 
 export const SALE = 'sale'
 

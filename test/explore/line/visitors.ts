@@ -3,7 +3,7 @@ import type { SaleNow } from '../../../edge/queue/sale-cache.ts'
 import { PUBLIC_LINE } from '../../../shared/api/access.ts'
 import type { Cloud, Machine } from './cloud.ts'
 import type { Judge } from './judge.ts'
-import type { Setting } from './line.ts'
+import type { Setting } from './order.ts'
 import { SALE, type Shop } from './shop.ts'
 
 /** A visitor who was asked to try again does so after this. */
@@ -22,6 +22,7 @@ export class Visitors {
   /** The number of each visitor, and who has come to the checkout. */
   readonly #numbers = new Map<string, number>()
   readonly #arrived = new Set<number>()
+  readonly #asking = new Set<string>()
 
   constructor(cloud: Cloud, shop: Shop, judge: Judge, setting: Setting) {
     this.#cloud = cloud
@@ -56,13 +57,21 @@ export class Visitors {
   }
 
   /** Joins, again and again until there is a number. */
-  join(visitor: string, index: number, beganMs = this.#cloud.nowMs): void {
-    void this.#join(visitor, index, beganMs).then((isTold) => {
-      if (!isTold) this.#cloud.world.runtime.after(TRY_AGAIN_MS, () => this.join(visitor, index + 1))
+  join(visitor: string, index: number): void {
+    this.#asking.add(visitor)
+    void this.#join(visitor, index).then((isTold) => {
+      if (isTold) this.#asking.delete(visitor)
+      else this.#cloud.world.runtime.after(TRY_AGAIN_MS, () => this.join(visitor, index + 1))
     })
   }
 
-  async #join(visitor: string, index: number, beganMs: number): Promise<boolean | undefined> {
+  /** Those who have asked for a number and have none. */
+  asking(): readonly string[] {
+    return [...this.#asking]
+  }
+
+  async #join(visitor: string, index: number): Promise<boolean> {
+    const beganMs = this.#cloud.nowMs
     const machine = this.#isolate(index)
     const context = this.#contextOf(machine)
     const { readSale, takeNumber } = machine.edge
