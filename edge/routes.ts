@@ -18,8 +18,8 @@ import { goods } from './goods/goods.ts'
 import { image } from './goods/images.ts'
 import { availability, chart, followSections, seatsPage, sections } from './hall/hall.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
-import { askForMail, mailedPage, stopMail } from './messages/mail.ts'
-import { askForPush, endPush } from './messages/push.ts'
+import { mailedPage, requestMail, stopMail } from './messages/mail.ts'
+import { endPush, requestPush } from './messages/push.ts'
 import { asset } from './pages/assets.ts'
 import { preview, previewDraft } from './preview/preview.ts'
 import { showWantedPage } from './protect/protect.ts'
@@ -45,17 +45,17 @@ interface Route {
   readonly forBuyers?: true
 }
 
-const ofSale = (handle: (sale: string, call: Call) => Promise<Response> | Response): Handler => {
+const saleRoute = (handle: (sale: string, call: Call) => Promise<Response> | Response): Handler => {
   return ({ sale }, call) => handle(sale, call)
 }
-const ofOrder = (handle: (sale: string, order: string, call: Call) => Promise<Response>): Handler => {
+const orderRoute = (handle: (sale: string, order: string, call: Call) => Promise<Response>): Handler => {
   return ({ sale, order }, call) => handle(sale, order, call)
 }
-const ofSection = (handle: (sale: string, section: string, call: Call) => Promise<Response>): Handler => {
+const sectionRoute = (handle: (sale: string, section: string, call: Call) => Promise<Response>): Handler => {
   return ({ sale, section }, call) => handle(sale, section, call)
 }
 const searches: Handler = (_, call) => ownSearches(call)
-const passed: Handler = ({ order }, call) => passOrder(order, call)
+const passOrderCall: Handler = ({ order }, call) => passOrder(order, call)
 
 const get = (GET: Handler): Route => ({ methods: { GET } })
 const post = (POST: Handler): Route => ({ methods: { POST } })
@@ -67,46 +67,46 @@ const linePage = ({ sale }: Params) => `/sales/${sale}/line`
 const orderPage = ({ sale, order }: Params) => `/sales/${sale}/order/${order}`
 
 const ROUTES: Readonly<Record<string, Route>> = {
-  '/sales/:sale': get(ofSale(showSale)),
-  '/sales/:sale/line': get(ofSale(showLine)),
-  '/sales/:sale/schedule': get(ofSale(schedule)),
-  '/sales/:sale/feed': get(ofSale(feed)),
+  '/sales/:sale': get(saleRoute(showSale)),
+  '/sales/:sale/line': get(saleRoute(showLine)),
+  '/sales/:sale/schedule': get(saleRoute(schedule)),
+  '/sales/:sale/feed': get(saleRoute(feed)),
   '/sales/:sale/feed/:page': get(({ sale, page }, call) => feedPage(sale, Number(page), call)),
   '/sales/:sale/posts': get(({ sale }, call) => postsPage(sale, null, call)),
   '/sales/:sale/posts/:page': get(({ sale, page }, call) => postsPage(sale, Number(page), call)),
-  '/sales/:sale/sections': get(ofSale(sections)),
-  '/sales/:sale/chart': get(ofSale(chart)),
-  '/sales/:sale/goods': get(ofSale(goods)),
-  '/sales/:sale/sections/:section/availability': get(ofSection(availability)),
-  '/sales/:sale/brand.css': get(ofSale(brandStyle)),
-  '/sales/:sale/opening.ics': get(ofSale(calendar)),
-  '/sales/:sale/event.ics': get(ofSale(eventDate)),
-  '/sales/:sale/wanted': get(ofSale(showWantedPage)),
+  '/sales/:sale/sections': get(saleRoute(sections)),
+  '/sales/:sale/chart': get(saleRoute(chart)),
+  '/sales/:sale/goods': get(saleRoute(goods)),
+  '/sales/:sale/sections/:section/availability': get(sectionRoute(availability)),
+  '/sales/:sale/brand.css': get(saleRoute(brandStyle)),
+  '/sales/:sale/opening.ics': get(saleRoute(calendar)),
+  '/sales/:sale/event.ics': get(saleRoute(eventDate)),
+  '/sales/:sale/wanted': get(saleRoute(showWantedPage)),
   '/sales/:sale/preview': get(({ sale }, call) => preview(sale, undefined, call)),
   '/sales/:sale/preview/:state': get(({ sale, state }, call) => preview(sale, state, call)),
 
-  '/sales/:sale/queue': { methods: { POST: ofSale(join), DELETE: ofSale(leave) }, page: salePage },
-  '/sales/:sale/queue/status': get(ofSale(status)),
-  '/sales/:sale/challenge': get(ofSale(challenge)),
-  '/sales/:sale/mail': { methods: { GET: ofSale(mailedPage), POST: ofSale(askForMail) } },
-  '/sales/:sale/push': { methods: { POST: ofSale(askForPush), DELETE: ofSale(endPush) } },
-  '/sales/:sale/leave': form(ofSale(leaveForm), salePage),
+  '/sales/:sale/queue': { methods: { POST: saleRoute(join), DELETE: saleRoute(leave) }, page: salePage },
+  '/sales/:sale/queue/status': get(saleRoute(status)),
+  '/sales/:sale/challenge': get(saleRoute(challenge)),
+  '/sales/:sale/mail': { methods: { GET: saleRoute(mailedPage), POST: saleRoute(requestMail) } },
+  '/sales/:sale/push': { methods: { POST: saleRoute(requestPush), DELETE: saleRoute(endPush) } },
+  '/sales/:sale/leave': form(saleRoute(leaveForm), salePage),
 
-  '/sales/:sale/sections/:section/seats': buyers(get(ofSection(seatsPage))),
-  '/sales/:sale/sections/updates': buyers(get(ofSale(followSections))),
-  '/sales/:sale/checkout': buyers(post(ofSale(checkout))),
-  '/sales/:sale/totals': buyers(post(ofSale(totals))),
-  '/sales/:sale/orders': buyers(get(ofSale(ownOrders))),
-  '/sales/:sale/buy': buyers(form(ofSale(buyForm), linePage)),
-  '/sales/:sale/order/:order': buyers(get(ofOrder(showOrder))),
-  '/sales/:sale/order/:order/pay': buyers(get(ofOrder(showPayment))),
-  '/sales/:sale/order/:order/receipt': buyers(get(ofOrder(showReceipt))),
-  '/sales/:sale/order/:order/handover': buyers(get(ofOrder(handOver))),
-  '/sales/:sale/order/:order/payment': buyers(form(ofOrder(paymentForm), orderPage)),
-  '/sales/:sale/order/:order/cancel': buyers(form(ofOrder(cancelForm), orderPage)),
-  '/orders/:order': buyers({ methods: { GET: passed, DELETE: passed } }),
-  '/orders/:order/events': buyers(get(passed)),
-  '/orders/:order/payment': buyers(post(passed)),
+  '/sales/:sale/sections/:section/seats': buyers(get(sectionRoute(seatsPage))),
+  '/sales/:sale/sections/updates': buyers(get(saleRoute(followSections))),
+  '/sales/:sale/checkout': buyers(post(saleRoute(checkout))),
+  '/sales/:sale/totals': buyers(post(saleRoute(totals))),
+  '/sales/:sale/orders': buyers(get(saleRoute(ownOrders))),
+  '/sales/:sale/buy': buyers(form(saleRoute(buyForm), linePage)),
+  '/sales/:sale/order/:order': buyers(get(orderRoute(showOrder))),
+  '/sales/:sale/order/:order/pay': buyers(get(orderRoute(showPayment))),
+  '/sales/:sale/order/:order/receipt': buyers(get(orderRoute(showReceipt))),
+  '/sales/:sale/order/:order/handover': buyers(get(orderRoute(handOver))),
+  '/sales/:sale/order/:order/payment': buyers(form(orderRoute(paymentForm), orderPage)),
+  '/sales/:sale/order/:order/cancel': buyers(form(orderRoute(cancelForm), orderPage)),
+  '/orders/:order': buyers({ methods: { GET: passOrderCall, DELETE: passOrderCall } }),
+  '/orders/:order/events': buyers(get(passOrderCall)),
+  '/orders/:order/payment': buyers(post(passOrderCall)),
 
   // Before another site these paths are that site's.
   '/': buyers(get((_, call) => showFront(call))),
@@ -129,8 +129,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/.well-known/handover-keys.json': get((_, call) => handoverJwks(call)),
   '/healthz': get((_, call) => health(call)),
   '/internal/sales/:queue/refresh': post(({ queue }, call) => refresh(queue, call)),
-  '/internal/sales/:sale/schedule': get(ofSale(scheduleForOrigin)),
-  '/internal/sales/:sale/purge': post(ofSale(purge)),
+  '/internal/sales/:sale/schedule': get(saleRoute(scheduleForOrigin)),
+  '/internal/sales/:sale/purge': post(saleRoute(purge)),
   '/internal/sales/:sale/preview/:state': post(({ sale, state }, call) => previewDraft(sale, state, call)),
 }
 

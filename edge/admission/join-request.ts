@@ -10,10 +10,10 @@ const NOTHING: JoinRequest = {}
 const FormFields = v.object(JoinRequest.entries)
 
 const requests = new WeakMap<Call, Promise<JoinRequest>>()
-const typed = new WeakMap<Call, Fields>()
+const formsByCall = new WeakMap<Call, Fields>()
 
 /** The fields of a join's form as they were sent, valid or not. */
-export const typedIn = (call: Call): Fields => typed.get(call) ?? {}
+export const typedIn = (call: Call): Fields => formsByCall.get(call) ?? {}
 
 /** Reads the body once per request. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
 export function readJoin(call: Call): Promise<JoinRequest> {
@@ -36,7 +36,7 @@ async function readOnce(call: Call): Promise<JoinRequest> {
   if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
   if (!isJson) {
     const fields = (await formFields(request)) ?? {}
-    typed.set(call, fields)
+    formsByCall.set(call, fields)
     return parse(FormFields, withoutEmpty(fields))
   }
   const text = await request.text().catch(() => refuse('invalid-request', { detail: 'The body is cut off.' }))

@@ -60,12 +60,12 @@ function decideIn(line: string, policy: Policy, applicant: Applicant | null): De
   const ask = { line, action: 'ask', rule: null, access: accessOf(policy, line) } as const
   if (applicant === null) return ask
   if (isBlocked(policy, applicant)) return { ...ask, action: 'blocked' }
-  const { action, rule } = compiled(policy).rules.find(({ meets }) => meets(applicant, line)) ?? ask
+  const { action, rule } = compileRules(policy).rules.find(({ meets }) => meets(applicant, line)) ?? ask
   return { ...ask, action, rule }
 }
 
 export const isBlocked = (policy: Policy, applicant: Applicant | null) =>
-  applicant !== null && compiled(policy).isBlocked(applicant)
+  applicant !== null && compileRules(policy).isBlocked(applicant)
 
 /** True if the decision does not depend on the applicant. */
 export function isOpenToAll({ rules, blocks, lines }: Policy): boolean {
@@ -83,21 +83,21 @@ export function accessOf({ lines }: Policy, line: string): LineAccess {
 
 type Test = (applicant: Applicant, line: string) => boolean
 
-interface Compiled {
+interface CompiledRules {
   readonly isBlocked: (applicant: Applicant) => boolean
   readonly rules: readonly (Pick<Policy['rules'][number], 'rule' | 'action'> & { readonly meets: Test })[]
 }
 
-const known = new WeakMap<Policy, Compiled>()
+const rulesByPolicy = new WeakMap<Policy, CompiledRules>()
 
-function compiled(policy: Policy): Compiled {
-  const found = known.get(policy)
+function compileRules(policy: Policy): CompiledRules {
+  const found = rulesByPolicy.get(policy)
   if (found) return found
   const made = {
     isBlocked: blockTest(policy.blocks),
     rules: policy.rules.map((rule) => ({ ...rule, meets: test(rule.when) })),
   }
-  known.set(policy, made)
+  rulesByPolicy.set(policy, made)
   return made
 }
 

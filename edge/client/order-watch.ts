@@ -6,7 +6,7 @@
 
 import { progressOf } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
-import { byId, each, get, keepFocus, nowMs, type Page, retitle, show, store, stored } from './page.ts'
+import { byId, each, get, keepFocus, loadStored, nowMs, type Page, retitle, show, store } from './page.ts'
 
 /** Several changes arrive at once after an interruption, and only the last one is needed. */
 const SETTLE_MS = 80
@@ -90,7 +90,7 @@ export function followOrder(changed: (status: string) => void): Following | null
 export const storageKeyOfOrders = (page: Page) => `order ${page.sale}`
 
 function storedOrders(page: Page): string[] {
-  const orders = stored(storageKeyOfOrders(page))?.split(',') ?? []
+  const orders = loadStored(storageKeyOfOrders(page))?.split(',') ?? []
   return orders.filter((order) => nowMs() - Number(order.split(' ')[1]) <= SHOWN_FOR_MS)
 }
 

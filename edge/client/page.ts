@@ -5,6 +5,7 @@
 
 import { moment } from '../../shared/format.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
+import type { Tag } from '../pages/html.ts'
 import { ServerClock } from './clock.ts'
 
 /** The data that the server wrote into the page for its script. */
@@ -114,30 +115,39 @@ export function show(element: Element | null, shown = false): void {
  * The text last written to each element. It is compared instead of the element's text, which the browser may have
  * translated.
  */
-const written = new WeakMap<Element, string>()
+const lastTexts = new WeakMap<Element, string>()
 
 /** Returns the same name as the shared queueName, whose checks would make the script larger. */
-export const roomOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
+export const queueOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
 
 /** Sets a text, unless it is unchanged. */
 export function write(element: Element | null, text = ''): void {
   if (!element) return
-  const before = written.get(element) ?? element.textContent
-  written.set(element, text)
+  const before = lastTexts.get(element) ?? element.textContent
+  lastTexts.set(element, text)
   if (before !== text) element.textContent = text
 }
 
 /** Makes an element from text, so that no HTML is parsed. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
-  attributes: Readonly<Record<string, string>>,
-  ...content: (Node | string)[]
+  attributes: Readonly<Record<string, string | true | undefined>>,
+  ...content: readonly (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(name)
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
+  for (const [attribute, value] of Object.entries(attributes))
+    if (value !== undefined) made.setAttribute(attribute, value === true ? '' : value)
   made.append(...content)
   return made
 }
+
+/** Makes the element of a part that the server writes as HTML. */
+export const elementOf = ([name, attributes, ...content]: Tag): HTMLElement =>
+  element(
+    name as keyof HTMLElementTagNameMap,
+    attributes,
+    ...content.map((part) => (typeof part === 'string' ? part : elementOf(part))),
+  )
 
 /** Announces a text to a screen reader, after the current one. */
 export const announce = (text: string | null = '') => write(byId('announcement'), text ?? '')
@@ -165,7 +175,7 @@ export const showMoments = () =>
 // -- Between pages --------------------------------------------------------------------------------------------------
 
 /** Reads a value from the browser's local storage; null if the browser has none. */
-export function stored(key: string): string | null {
+export function loadStored(key: string): string | null {
   try {
     return localStorage.getItem(key)
   } catch {
@@ -191,7 +201,7 @@ export const linePath = () => `/sales/${page.sale}/line`
  * The landing page is the same for all visitors, so this browser stores that it has a place, and which page shows it.
  */
 const storageKeyOfPlace = () => `place ${page.sale}`
-export const hasPlace = () => stored(storageKeyOfPlace()) !== null
+export const hasPlace = () => loadStored(storageKeyOfPlace()) !== null
 
 export function rememberPlace(): void {
   if (page.number !== null) store(storageKeyOfPlace(), String(page.number))

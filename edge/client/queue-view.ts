@@ -24,13 +24,13 @@ const LONG_WAIT_SECONDS = 20 * 60
 export const placeIn = (schedule: Schedule, page: Page, atMs: number): Place | null =>
   page.number === null ? null : placeOf(schedule, page.number, atMs, drawnOnce)
 
-let drawn: { readonly draw: Draw; readonly number: number; readonly position: number } | undefined
+let lastPosition: { readonly draw: Draw; readonly number: number; readonly position: number } | undefined
 
 /** A place in the draw never changes, so it is calculated once. */
 function drawnOnce(draw: Draw, number: number): number {
-  if (drawn?.number !== number || drawn.draw.seed !== draw.seed || drawn.draw.size !== draw.size)
-    drawn = { draw, number, position: positionOf(draw, number) }
-  return drawn.position
+  if (lastPosition?.number !== number || lastPosition.draw.seed !== draw.seed || lastPosition.draw.size !== draw.size)
+    lastPosition = { draw, number, position: positionOf(draw, number) }
+  return lastPosition.position
 }
 
 /** Shows the schedule at a moment, and returns the visitor's place. */

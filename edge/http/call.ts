@@ -163,9 +163,9 @@ export async function formFields(request: Request): Promise<Fields | null> {
   try {
     // What pages send. Of this type the runtime's `text()` warns.
     const isPlain = request.headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')
-    if (isPlain) return bounded(plainFields(decoder.decode(await request.arrayBuffer())))
+    if (isPlain) return withinBounds(plainFields(decoder.decode(await request.arrayBuffer())))
     const fields = [...(await request.formData())]
-    return bounded(
+    return withinBounds(
       Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string')),
     )
   } catch {
@@ -175,7 +175,7 @@ export async function formFields(request: Request): Promise<Fields | null> {
   }
 }
 
-function bounded(fields: Fields): Fields | null {
+function withinBounds(fields: Fields): Fields | null {
   for (const name in fields) if (name.length > MAX_NAME || (fields[name] ?? '').length > MAX_VALUE) return null
   return fields
 }

@@ -11,13 +11,13 @@ import type { JwkSet } from '../../shared/keys.ts'
 type SecretJwk = Extract<JwkSet['keys'][number], { kty: 'oct' }>
 
 export async function handoverSet({ keys }: JwkSet): Promise<JwkSet> {
-  return { keys: await Promise.all(keys.map((key) => (key.kty === 'OKP' ? key : derived(key)))) }
+  return { keys: await Promise.all(keys.map((key) => (key.kty === 'OKP' ? key : deriveKey(key)))) }
 }
 
 /** The beginning of a private Ed25519 key in PKCS #8 (RFC 8410). The 32 bytes of the key follow. */
 const PKCS8 = hexToBytes('302e020100300506032b657004220420')
 
-async function derived({ kid, k }: SecretJwk): Promise<JwkSet['keys'][number]> {
+async function deriveKey({ kid, k }: SecretJwk): Promise<JwkSet['keys'][number]> {
   const bytes = new Uint8Array([...PKCS8, ...hmac(sha256, base64url.decode(k), utf8ToBytes('handovers'))])
   const key = await crypto.subtle.importKey('pkcs8', bytes, 'Ed25519', true, ['sign'])
   const { x = '', d = '' } = (await crypto.subtle.exportKey('jwk', key)) as JsonWebKey

@@ -99,7 +99,7 @@ async function isEdgeRefused(response: Response): Promise<boolean> {
 }
 
 /** The result of a call that may be repeated, tried twice; null, with `msg` in the log, where both fail. */
-export async function askTwice<T>(msg: string, ask: () => Promise<T>): Promise<T | null> {
+export async function tryTwice<T>(msg: string, ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()
   } catch {

@@ -52,11 +52,11 @@ const AMBIGUOUS = /[;\\]|\/\/|(?:\.|%20|%2e)(?:\/|$)|%(?:[01].|2[35f]|3[bf]|5c|7
  * spelling of a protected path evades the queue.
  */
 export function isHeld(pathname: string, isProtected: PathTest, isOpen: PathTest): boolean {
-  const path = AMBIGUOUS.test(pathname) ? null : decoded(pathname)
+  const path = AMBIGUOUS.test(pathname) ? null : decodePart(pathname)
   return path === null || (isProtected(path) && !isOpen(path))
 }
 
-function decoded(text: string): string | null {
+function decodePart(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -17,7 +17,7 @@ import { requirePlace } from '../visitor/visitor.ts'
 /**
  * The route `POST /sales/{sale}/mail`: requests a mail about the visitor's turn, or about a restock if all is sold.
  */
-export async function askForMail(sale: string, call: Call): Promise<Response> {
+export async function requestMail(sale: string, call: Call): Promise<Response> {
   limitAddress('mail', call.config.JOINS_PER_ADDRESS, call)
   const { email } = (await formFields(call.request)) ?? refuse('invalid-request')
   const { schedule } = await publicNow(sale, call)

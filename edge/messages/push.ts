@@ -18,7 +18,7 @@ import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/vi
  * The route `POST /sales/{sale}/push` with a `PushSubscription` of the Push API. Messages are about a future turn and
  * orders, or about a restock if all is sold. The status is 422 if no message could be sent to the subscription.
  */
-export async function askForPush(sale: string, call: Call): Promise<Response> {
+export async function requestPush(sale: string, call: Call): Promise<Response> {
   limitAddress('push', call.config.JOINS_PER_ADDRESS, call)
   const push = await readJson(PushSubscription, call.request)
   const now = await publicNow(sale, call)

@@ -37,7 +37,7 @@ import {
   VINYL,
   WARNED,
 } from './sample-sale.ts'
-import { addressed, billed, chosenSize, coloured, inSizes, pickedUp, quoted } from './shoe-samples.ts'
+import { addBill, addColours, chosenSize, inSizes, pickedUp, sampleAddress, sampleQuote } from './shoe-samples.ts'
 
 /** The names are in the language of the goods, as in the view of a real sale. */
 const render = (view: SaleView) => renderSale({ ...view, state: namedIn(view.lang, view.state, view.goods) })
@@ -85,6 +85,8 @@ export function samplePages({
       fees: sale?.fees ?? [],
       delivery: sale?.delivery ?? NO_DELIVERY,
       products,
+      goods_version: null,
+      chart_version: null,
     },
     number: null,
     nowMs,
@@ -142,13 +144,13 @@ export function samplePages({
   })
   const sizes = inSizes(shop.state)
   const sections: Section[] = [samplePosts(nowMs)]
-  const priceChanged = { ...problem('price-changed'), ...quoted }
-  const codeUsedUp = { ...problem('promo-code-used-up'), ...quoted, discount_minor: 0, total_minor: 19_590 }
-  const wrongAddress = problem('invalid-fields', { errors: addressed })
-  const quotedTurn: Shows = { ...turnOf(281_000), entered: { chosen: chosenSize, totals: quoted } }
+  const priceChanged = { ...problem('price-changed'), ...sampleQuote }
+  const codeUsedUp = { ...problem('promo-code-used-up'), ...sampleQuote, discount_minor: 0, total_minor: 19_590 }
+  const wrongAddress = problem('invalid-fields', { errors: sampleAddress })
+  const quotedTurn: Shows = { ...turnOf(281_000), entered: { chosen: chosenSize, totals: sampleQuote } }
   const shownIn = (status: OrderStatus): Shows => ({
     kind: 'order',
-    order: billed(order(status, nowMs)),
+    order: addBill(order(status, nowMs)),
     alreadyHas: false,
   })
   const hall = inHall(shop.state)
@@ -310,7 +312,7 @@ export function samplePages({
     'turn-sizes-code-used-up': inShop(turnAgain(codeUsedUp, chosenSize), sizes),
     'turn-sizes-wrong-address': inShop(turnAgain(wrongAddress, { ...chosenSize, street: '' }), sizes),
     'turn-sizes-not-accepted': inShop(turnAgain(invalidField('accept', 'is required'), chosenSize), sizes),
-    'turn-colours': inShop(turn(), coloured(shop.state)),
+    'turn-colours': inShop(turn(), addColours(shop.state)),
     'turn-pickup': inShop(turn(), { state: { ...shop.state, delivery: pickedUp, contact: 'required' } }),
     'order-sizes-reserved': inShop(shownIn('reserved'), sizes),
     'order-sizes-confirmed': inShop(shownIn('confirmed'), sizes),
@@ -325,7 +327,7 @@ export function samplePages({
         delivery: { ...NO_DELIVERY, kind: 'handover', return_url: 'https://shop.example/after' },
       },
     }),
-    'receipt-sizes': inShop({ kind: 'receipt', order: billed(order('confirmed', nowMs)) }, sizes),
+    'receipt-sizes': inShop({ kind: 'receipt', order: addBill(order('confirmed', nowMs)) }, sizes),
     'hall-turn': inShop(turn(), hall),
     'hall-turn-without-chart': inShop(turn(), { ...hall, hall: null, state: { ...hall.state, chart_version: null } }),
     'hall-turn-seat-taken': inShop(turnAgain(seatTaken, chosenSeats), hall),

@@ -98,7 +98,7 @@ export const inSizes = (state: SaleView['state']) => ({
 })
 
 /** The same shoe in two colours. */
-export const coloured = (state: SaleView['state']) => ({
+export const addColours = (state: SaleView['state']) => ({
   state: sold(
     state,
     ['Black', 'Off-white'].flatMap((Colour, i) =>
@@ -121,13 +121,13 @@ export const chosenSize = {
   accept: 'terms',
 }
 /** The errors that an origin finds in an address. */
-export const addressed = [
+export const sampleAddress = [
   { field: 'delivery.street', detail: 'is required' },
   { field: 'delivery.country', detail: 'it is not sent there' },
 ]
 
 /** The price with the code and delivery to Germany. */
-export const quoted: Quote = {
+export const sampleQuote: Quote = {
   promo_codes: [{ code: 'NOON10', holds: true }],
   needs_country: false,
   subtotal_minor: 18_900,
@@ -139,9 +139,9 @@ export const quoted: Quote = {
 }
 
 /** An order of one pair with the code. */
-export function billed(order: Order): Order {
+export function addBill(order: Order): Order {
   const [line] = order.lines
-  const { promo_codes: _, needs_country: __, ...totals } = quoted
+  const { promo_codes: _, needs_country: __, ...totals } = sampleQuote
   return {
     ...order,
     ...totals,

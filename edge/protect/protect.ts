@@ -89,7 +89,7 @@ function toTheQueue(sale: string, location: string, call: Call): Response {
 }
 
 /** The page that a visitor requested before they were sent to the queue; null if this sale protects no site. */
-export function wantedPage(sale: string, call: Call): string | null {
+export function requestedPage(sale: string, call: Call): string | null {
   if (call.config.protect?.PROTECT_SALE !== sale) return null
   const wanted = readCookie(`return-${sale}`, call) ?? '/'
   // The path must be on this host. Browsers remove control characters before they parse a path, so these are refused.
@@ -101,7 +101,7 @@ export function wantedPage(sale: string, call: Call): string | null {
  * for all.
  */
 export function showWantedPage(sale: string, call: Call): Response {
-  return seeOther(wantedPage(sale, call) ?? refuse('not-found'))
+  return seeOther(requestedPage(sale, call) ?? refuse('not-found'))
 }
 
 /** Passes the request of an admitted visitor on. How long the site takes to answer it steers the line. */

@@ -341,7 +341,7 @@ function viewAt(
 /** The schedule of a queue, paused where it was last certain; the clock goes on meanwhile. */
 function pausedAt(schedule: Schedule, atMs: number): Schedule {
   if (schedule.phase !== 'open') return schedule
-  const known = paused.get(schedule)
+  const known = pausedSchedules.get(schedule)
   if (known?.anchor_at_ms === atMs) return known
   const anchor_position = servingExactly(schedule, atMs)
   const made: Schedule = {
@@ -351,9 +351,9 @@ function pausedAt(schedule: Schedule, atMs: number): Schedule {
     anchor_position,
     rate_per_second: 0,
   }
-  paused.set(schedule, made)
+  pausedSchedules.set(schedule, made)
   return made
 }
 
 /** Paused schedules by those they come from: responses are cached by schedule. */
-const paused = new WeakMap<Schedule, Schedule>()
+const pausedSchedules = new WeakMap<Schedule, Schedule>()

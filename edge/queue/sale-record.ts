@@ -9,7 +9,7 @@ import { assert } from '../../shared/lib/assert.ts'
 import { USUAL_MS } from '../../shared/next-read.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../http/config.ts'
-import { nextSchedule, shifted } from './pace/controller.ts'
+import { nextSchedule, shiftSchedule } from './pace/controller.ts'
 import {
   calledBeforeClaimWindow,
   calledBy,
@@ -190,7 +190,7 @@ export function withRefresh(sale: SaleRecord, { isRefused, ...refresh }: Refresh
   const hasMoved = servingExactly(last, nowMs) > servingExactly(last, nowMs - awayMs)
   // After a clock was put back the line continues from the furthest point that readers may have seen.
   const byMs = nowMs < polled_at_ms ? nowMs - polled_at_ms - SERVED_FOR_MS : hasMoved ? awayMs : null
-  const carried = byMs === null ? null : shifted(last, byMs)
+  const carried = byMs === null ? null : shiftSchedule(last, byMs)
   const timeline: Timeline = carried ? [{ from_ms: nowMs, schedule: carried }] : sale.timeline
   const memory = {
     ...sale.memory,

@@ -88,7 +88,7 @@ async function landingPage(now: SaleNow, call: Call): Promise<Response> {
 
 /** The route `GET /sales/{sale}/schedule`; `?line=members` selects another line. */
 export async function schedule(sale: string, call: Call): Promise<Response> {
-  const now = await wantedLine(sale, call)
+  const now = await requestedLine(sale, call)
   const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
@@ -122,7 +122,7 @@ export async function scheduleForOrigin(sale: string, call: Call): Promise<Respo
 
 /** The route `GET /sales/{sale}/opening.ics`; `?line=members` selects another line. */
 export async function calendar(sale: string, call: Call): Promise<Response> {
-  const now = await wantedLine(sale, call)
+  const now = await requestedLine(sale, call)
   return sendCalendar(openingCalendar(await sharedView(now, call)), sale)
 }
 
@@ -145,7 +145,7 @@ function sendCalendar(ics: string, sale: string): Response {
 }
 
 /** The line that the query names; without one, the sale as all visitors see it. */
-async function wantedLine(sale: string, call: Call): Promise<SaleNow> {
+async function requestedLine(sale: string, call: Call): Promise<SaleNow> {
   const now = await publicNow(sale, call)
   const wanted = lineParameter(call) ?? now.line
   const isListed = wanted === now.line || now.policy.lines.some(({ line }) => line === wanted)

@@ -9,7 +9,7 @@ import { type Call, seeOther } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { renderSale } from '../pages/index.ts'
 import type { RequestedPage, SaleView, Shows } from '../pages/view.ts'
-import { wantedPage } from '../protect/protect.ts'
+import { requestedPage } from '../protect/protect.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
 import { ownHeadersOf, viewOf } from '../view/respond.ts'
@@ -53,7 +53,7 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   const { sale, num } = place.claims
   const isReady = now.place(num).status === 'ready'
   const admission = isReady ? await issueAdmission(place.claims, call) : null
-  const onwards = admission && wantedPage(sale, call)
+  const onwards = admission && requestedPage(sale, call)
   if (onwards !== null) return seeOther(onwards)
   const shows = ownPlace(num, admission?.claims.exp, now)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
@@ -109,7 +109,7 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
   if (isReady && !admitted) await refuseLeft(place.claims, now, call)
   const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
-  const onwards = admission && wantedPage(sale, call)
+  const onwards = admission && requestedPage(sale, call)
   if (onwards !== null) {
     if (await isVisitor(admission?.claims.sub ?? '', call)) return seeOther(onwards)
     // The place belongs to another visitor, so the protected site would send them back here again and again. They can

@@ -35,7 +35,7 @@ export function bearer(request: Request): string | null {
  * Reads a token from the bearer header or from the cookie of this name. If the edge protects another site, the bearer
  * may belong to that site, so the cookie counts first there.
  */
-function presented(name: string, call: Call): string | null {
+function readCredential(name: string, call: Call): string | null {
   const [sent, stored] = [bearer(call.request), readCookie(name, call)]
   return (call.config.protect ? (stored ?? sent) : (sent ?? stored)) || null
 }
@@ -62,7 +62,7 @@ export const lineOf = ({ line = PUBLIC_LINE }: Pick<QueueClaims, 'line'>) => lin
  * sale.
  */
 export async function readPlace(sale: string, call: Call): Promise<Place | 'bad' | null> {
-  const token = presented(`queue-${sale}`, call)
+  const token = readCredential(`queue-${sale}`, call)
   if (token === null) return isUnreadableBearer(call) ? 'bad' : null
   const verified = await placeReader(call).read(token, call.nowMs)
   return verified.ok && verified.claims.sale === sale ? { claims: verified.claims, token } : 'bad'
@@ -147,7 +147,7 @@ async function readAdmission(token: string | null, call: Call): Promise<Admissio
 
 /** Returns the admission of a request for a sale; null without a valid one. */
 export async function findAdmission(sale: string, call: Call): Promise<Admission | null> {
-  const admission = await readAdmission(presented(`admission-${sale}`, call), call)
+  const admission = await readAdmission(readCredential(`admission-${sale}`, call), call)
   return admission && admission !== 'signed-out' && admission.claims.sale === sale ? admission : null
 }
 
@@ -156,7 +156,7 @@ export async function findAdmission(sale: string, call: Call): Promise<Admission
  * `wrong-sale`.
  */
 export async function requireAdmission(sale: string, call: Call): Promise<Admission> {
-  const admission = await readAdmission(presented(`admission-${sale}`, call), call)
+  const admission = await readAdmission(readCredential(`admission-${sale}`, call), call)
   if (admission === 'signed-out') return refuseSignedOut(sale, call)
   if (!admission) return refuseAdmission(sale)
   return admission.claims.sale === sale ? admission : refuse('wrong-sale')
@@ -204,7 +204,7 @@ async function signAdmission(claims: AdmissionClaims, call: Call): Promise<Admis
 async function readOrderToken(order: string, call: Call, sale?: string): Promise<OrderToken | 'signed-out' | null> {
   const ofSale = sale ?? cookiesNamed('admission-', call)[0]
   const admission = ofSale === undefined ? null : readCookie(`admission-${ofSale}`, call)
-  const token = presented(`order-${order}`, call) ?? admission
+  const token = readCredential(`order-${order}`, call) ?? admission
   if (token === null) return null
   const claims = claimsIn(token)
   if (claims.iss === EDGE_ISSUER) return readAdmission(token, call)
@@ -226,7 +226,7 @@ export async function requireOrderToken(order: string, call: Call, sale?: string
   const found = await readOrderToken(order, call, sale)
   if (found && found !== 'signed-out') return found.token
   // The token that was sent is the only way to know the order's sale.
-  const named = sale ?? saleNamedIn(presented(`order-${order}`, call) ?? '') ?? cookiesNamed('admission-', call)[0]
+  const named = sale ?? saleNamedIn(readCredential(`order-${order}`, call) ?? '') ?? cookiesNamed('admission-', call)[0]
   return found === 'signed-out' ? refuseSignedOut(named, call) : refuseAdmission(named)
 }
 

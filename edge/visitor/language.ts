@@ -19,13 +19,13 @@ const YEAR_SECONDS = 365 * 24 * 3600
 /** The language of a page that is the same for all visitors, which must not depend on a cookie. */
 export function sharedLanguage(call: Call): ChosenLanguage {
   const chosen = inAddress(call)
-  return chosen ? { lang: chosen, isChosen: true } : { lang: asked(call), isChosen: false }
+  return chosen ? { lang: chosen, isChosen: true } : { lang: acceptedLanguage(call), isChosen: false }
 }
 
 /** The language of any other response. */
 export function languageOf(call: Call): ChosenLanguage {
-  const chosen = inAddress(call) ?? known(readCookie(LANGUAGE_COOKIE, call))
-  return chosen ? { lang: chosen, isChosen: true } : { lang: asked(call), isChosen: false }
+  const chosen = inAddress(call) ?? languageNamed(readCookie(LANGUAGE_COOKIE, call))
+  return chosen ? { lang: chosen, isChosen: true } : { lang: acceptedLanguage(call), isChosen: false }
 }
 
 /** Stores the language of the address in a cookie for later pages. */
@@ -34,9 +34,10 @@ export function keepLanguage(call: Call): void {
   if (chosen && wantsHtml(call.request)) setCookie(LANGUAGE_COOKIE, chosen, YEAR_SECONDS, call)
 }
 
-const known = (name: string | null) => LANGUAGES.find((lang) => lang === name)
+const languageNamed = (name: string | null) => LANGUAGES.find((lang) => lang === name)
 
 const inAddress = ({ request: { url } }: Call) =>
-  url.includes('lang=') ? known(new URL(url).searchParams.get('lang')) : undefined
+  url.includes('lang=') ? languageNamed(new URL(url).searchParams.get('lang')) : undefined
 
-const asked = ({ request }: Call) => preferred(LANGUAGES, request.headers.get('accept-language') ?? '') ?? 'en'
+const acceptedLanguage = ({ request }: Call) =>
+  preferred(LANGUAGES, request.headers.get('accept-language') ?? '') ?? 'en'

@@ -9,7 +9,7 @@ import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
 import { type Call, refuse } from '../../http/call.ts'
 import { limitAddress, limitGuesses } from '../../http/limits/rate-limits.ts'
-import { askTwice } from '../../http/origin.ts'
+import { tryTwice } from '../../http/origin.ts'
 import type { InvitationFault } from '../../pages/view.ts'
 
 /** One address may send this many unknown invitations, which allows for a few typing errors. */
@@ -60,7 +60,7 @@ export const refuseInvitation = (reason: InvitationFault) =>
 
 /** The call may be repeated, because the same visitor may redeem the same invitation again. */
 async function redeem(sale: string, invitation: string, visitor: string, { config }: Call) {
-  const result = await askTwice('invitation not checked', async () => {
+  const result = await tryTwice('invitation not checked', async () => {
     const response = await fetch(`${config.ORIGIN_URL}/internal/sales/${sale}/redeem`, {
       method: 'POST',
       headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },

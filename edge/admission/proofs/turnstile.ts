@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { addressOf, type Call, refuse } from '../../http/call.ts'
-import { askTwice } from '../../http/origin.ts'
+import { tryTwice } from '../../http/origin.ts'
 
 const TIMEOUT_MS = 3_000
 
@@ -26,7 +26,7 @@ export async function passesTurnstile(token: string, call: Call): Promise<boolea
     // The key makes a second attempt count as the same verification.
     idempotency_key: crypto.randomUUID(),
   })
-  const isGood = await askTwice('Turnstile token not verified', async () => {
+  const isGood = await tryTwice('Turnstile token not verified', async () => {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await fetch(settings.TURNSTILE_VERIFY_URL, { method: 'POST', body, signal })
     const { success, 'error-codes': errors } = v.parse(Verification, await response.json())

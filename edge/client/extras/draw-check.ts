@@ -1,9 +1,9 @@
 /** Checks the draw in the page itself. */
 import { count, fill } from '../../../shared/format.ts'
 import { isDrawn, type Place, type Schedule } from '../../../shared/schedule.ts'
-import { byId, each, type Page, roomOf, show, store, stored, type Tools, textsOf, write } from '../page.ts'
+import { byId, each, loadStored, type Page, queueOf, show, store, type Tools, textsOf, write } from '../page.ts'
 
-const storageKeyOf = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}`
+const storageKeyOf = (page: Page) => `commitment ${queueOf(page)} ${page.opensAt}`
 
 /**
  * Stores the first commitment that this browser saw before the opening, because a later one could have been
@@ -11,10 +11,10 @@ const storageKeyOf = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}
  */
 export function rememberCommitment(page: Page): void {
   const before = byId('draw')?.dataset.draw === 'before'
-  if (before && stored(storageKeyOf(page)) === null) store(storageKeyOf(page), page.commitment)
+  if (before && loadStored(storageKeyOf(page)) === null) store(storageKeyOf(page), page.commitment)
 }
 
-let checked: { readonly seed: string; readonly holds: boolean } | undefined
+let lastCheck: { readonly seed: string; readonly holds: boolean } | undefined
 
 export function showDraw(
   schedule: Schedule,
@@ -25,12 +25,12 @@ export function showDraw(
   const card = byId('draw')
   if (!card || !isDrawn(schedule)) return
   const seed = schedule.draw_seed
-  const before = stored(storageKeyOf(page))
-  if (checked?.seed !== seed) {
+  const before = loadStored(storageKeyOf(page))
+  if (lastCheck?.seed !== seed) {
     const commitments = before === null ? [page.commitment] : [page.commitment, before]
-    checked = { seed, holds: commitments.every((commitment) => commitmentHolds(commitment, seed)) }
+    lastCheck = { seed, holds: commitments.every((commitment) => commitmentHolds(commitment, seed)) }
   }
-  const state = checked.holds ? 'holds' : 'broken'
+  const state = lastCheck.holds ? 'holds' : 'broken'
   if (card.dataset.draw !== state) {
     card.dataset.draw = state
     each('[data-when-draw]', (part) => show(part, part.dataset.whenDraw === state))

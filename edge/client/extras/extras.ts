@@ -3,7 +3,7 @@
  * start, and passes it the page's state twice a second.
  */
 
-import { byId, each, type Page, type PageState, store, stored, type Tools } from '../page.ts'
+import { byId, each, loadStored, type Page, type PageState, store, type Tools } from '../page.ts'
 import { showPush } from '../push/push-offer.ts'
 import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
@@ -46,7 +46,7 @@ function openChosenLanguage({ isOwn, home }: Page): void {
   if (isLanguageOpen) return
   isLanguageOpen = true
   const chosen = new URLSearchParams(location.search).get('lang')
-  const before = stored(LANGUAGE_KEY)
+  const before = loadStored(LANGUAGE_KEY)
   const isShared = !isOwn && (byId('landing') ?? byId('final')) !== null
   if (chosen !== null) store(LANGUAGE_KEY, chosen)
   else if (isShared && before !== null && before !== document.documentElement.lang)

@@ -4,13 +4,13 @@
  * shows the turn.
  */
 import { mayLeave, type Status } from '../../../shared/schedule.ts'
-import { byId, type Page, type PageState, retitle, show, store, stored, textsOf, write } from '../page.ts'
+import { byId, loadStored, type Page, type PageState, retitle, show, store, textsOf, write } from '../page.ts'
 import { isPushed } from '../push/push-offer.ts'
 
 type Kind = 'sound' | 'notification'
 const KINDS: readonly Kind[] = ['sound', 'notification']
 const storageKeyOf = (kind: Kind) => `notice ${kind}`
-const isOn = (kind: Kind) => stored(storageKeyOf(kind)) === 'on' && (kind === 'sound' || isAllowed())
+const isOn = (kind: Kind) => loadStored(storageKeyOf(kind)) === 'on' && (kind === 'sound' || isAllowed())
 
 const hasNotifications = () => 'Notification' in globalThis
 const isAllowed = () => hasNotifications() && Notification.permission === 'granted'

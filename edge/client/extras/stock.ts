@@ -8,15 +8,15 @@ import type { SaleDocument } from '../../sale/sale-document.ts'
 import { byId, each, FETCH_AT_TURN_MS, get, type Page, write } from '../page.ts'
 
 let choices: HTMLElement | null = null
-let read: Schedule | undefined
+let lastSchedule: Schedule | undefined
 let readAtMs = Number.NEGATIVE_INFINITY
 
 export async function showStock(schedule: Schedule, page: Page): Promise<void> {
   const shown = byId('choices')
   // The server has just rendered these choices, so they are up to date.
-  if (shown !== choices) [choices, read, readAtMs] = [shown, schedule, performance.now()]
-  if (!shown || read === schedule || performance.now() - readAtMs < FETCH_AT_TURN_MS) return
-  read = schedule
+  if (shown !== choices) [choices, lastSchedule, readAtMs] = [shown, schedule, performance.now()]
+  if (!shown || lastSchedule === schedule || performance.now() - readAtMs < FETCH_AT_TURN_MS) return
+  lastSchedule = schedule
   readAtMs = performance.now()
   try {
     const response = await get(`/sales/${page.sale}`, { headers: { accept: 'application/json' } })

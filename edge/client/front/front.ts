@@ -3,7 +3,7 @@
  * sale opens. The search loads its own script when the visitor focuses the field.
  */
 import { clock as clockText, fill, shortly } from '../../../shared/format.ts'
-import { byId, clock, each, get, nowMs, showMoments, store, stored, write } from '../page.ts'
+import { byId, clock, each, get, loadStored, nowMs, showMoments, store, write } from '../page.ts'
 import type * as Search from './search-box.ts'
 
 const BEAT_MS = 500
@@ -96,7 +96,7 @@ async function readClock(): Promise<void> {
 /** The page that is the same for all visitors depends on no cookie, so it does not know the chosen language. */
 function keepLanguage(): void {
   const chosen = new URLSearchParams(location.search).get('lang')
-  const before = stored(LANGUAGE_KEY)
+  const before = loadStored(LANGUAGE_KEY)
   if (chosen !== null) store(LANGUAGE_KEY, chosen)
   else if (before !== null && before !== lang) {
     const address = new URL(location.href)

@@ -3,7 +3,7 @@
  * that other devices have them too.
  */
 import { latestFirst } from '../../../shared/search/words.ts'
-import { get, store, stored } from '../page.ts'
+import { get, loadStored, store } from '../page.ts'
 
 const KEY = 'searches'
 const PATH = '/me/searches'
@@ -55,7 +55,7 @@ export class RecentSearches {
 
 function inBrowser(): readonly string[] {
   try {
-    const list: unknown = JSON.parse(stored(KEY) ?? '[]')
+    const list: unknown = JSON.parse(loadStored(KEY) ?? '[]')
     return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
   } catch {
     return []

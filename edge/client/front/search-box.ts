@@ -29,9 +29,9 @@ type Suggest = (q: string) => Promise<Suggested>
 
 const NONE: Marked = { terms: new Set(), beginnings: [] }
 const lang = document.documentElement.lang as 'en'
-const chosen = () => new URLSearchParams(location.search).get('lang')
+const chosenLanguage = () => new URLSearchParams(location.search).get('lang')
 const inLanguage = (path: string) => {
-  const language = chosen()
+  const language = chosenLanguage()
   return language === null ? path : `${path}${path.includes('?') ? '&' : '?'}lang=${encodeURIComponent(language)}`
 }
 const searchPath = (q: string) => inLanguage(`/search?q=${encodeURIComponent(q)}`)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ChartSeat } from '../../../shared/api/hall.ts'
 import { hallOf, type Seat } from '../../../shared/hall/hall-model.ts'
-import { fits, stillFree, toggled, unitsIn } from './choice.ts'
+import { fits, stillFree, toggleSeat, unitsIn } from './choice.ts'
 
 const seat = (number: number, category: string, kind: ChartSeat['kind'] = 'standard'): ChartSeat => ({
   ...{ seat_id: `A-${number}`, row: 'A', number: String(number), place: number },
@@ -18,9 +18,9 @@ const [first, second, cheap, wheelchair] = hall.seats as unknown as [Seat, Seat,
 
 describe('a choice', () => {
   it('grows and shrinks by presses, up to what one person may have', () => {
-    expect(toggled([], first, 2)).toEqual([first])
-    expect(toggled([first], second, 0)).toBeNull()
-    expect(toggled([first], first, 0)).toEqual([])
+    expect(toggleSeat([], first, 2)).toEqual([first])
+    expect(toggleSeat([first], second, 0)).toBeNull()
+    expect(toggleSeat([first], first, 0)).toEqual([])
   })
 
   it('loses what somebody else has now, and says what', () => {

@@ -14,7 +14,7 @@ export const fits = ({ category, kind }: Pick<Seat, 'category' | 'kind'>, filter
   (filter.category === null || filter.category === category) && (!filter.accessible || ACCESSIBLE.includes(kind))
 
 /** Adds a seat, or removes it if it was chosen. Null if no more seats may be chosen. */
-export function toggled(chosen: readonly Seat[], seat: Seat, room: number): readonly Seat[] | null {
+export function toggleSeat(chosen: readonly Seat[], seat: Seat, room: number): readonly Seat[] | null {
   const without = chosen.filter(({ index }) => index !== seat.index)
   if (without.length < chosen.length) return without
   return room > 0 ? [...chosen, seat] : null

@@ -17,13 +17,13 @@ import {
   type Section,
 } from '../../../shared/hall/hall-model.ts'
 import { Camera } from './camera.ts'
-import { type Filter, fits, stillFree, toggled, unitsIn } from './choice.ts'
+import { type Filter, fits, stillFree, toggleSeat, unitsIn } from './choice.ts'
 import { inksOf, Painter, type Scene } from './drawing.ts'
 import { filtersOf } from './filters.ts'
 import { MiniMap } from './mini-map.ts'
 import { element, Names, SeatList } from './parts.ts'
 import { fieldOf, showPicked, unitsOf } from './picked.ts'
-import { type Fed, Feed } from './seat-updates.ts'
+import { Feed, type SeatData } from './seat-updates.ts'
 import { Tabs, type ViewName } from './tabs.ts'
 
 /** Closer seats are too near each other for a finger, so a press zooms in first. */
@@ -38,15 +38,15 @@ const NEW_CHART_AFTER_MS = 2_000
 const MAX_DENSITY = 2
 /** The hall that was shown last. The response to the form shows it again. */
 let latest: { readonly key: string; readonly hall: Hall } | null = null
-let shown: HallMap | null = null
+let currentMap: HallMap | null = null
 
 /** Shows the hall in its place on the page, which the first script has inserted. */
 export async function start(place: HTMLElement): Promise<void> {
-  shown?.stop()
-  shown = null
+  currentMap?.stop()
+  currentMap = null
   const sale = `/sales/${document.getElementById('stage')?.dataset.sale}`
   const hall = await hallAt(sale, place.dataset.version ?? '')
-  if (place.isConnected) shown = new HallMap(place, hall, sale)
+  if (place.isConnected) currentMap = new HallMap(place, hall, sale)
 }
 
 async function hallAt(sale: string, version: string): Promise<Hall> {
@@ -65,7 +65,7 @@ class HallMap {
   readonly #form: HTMLFormElement | null
   readonly #hall: Hall
   readonly #names: Names
-  readonly #fed: Fed
+  readonly #seatData: SeatData
   readonly #feed: Feed
   readonly #list: SeatList
   readonly #painter: Painter
@@ -95,12 +95,12 @@ class HallMap {
     this.#names = new Names(place.dataset, document.documentElement.lang, place.dataset.currency ?? 'EUR')
     const { hallTab = '', listTab = '' } = this.#names.texts
     this.#tabs = new Tabs({ labels: { hall: hallTab, list: listTab }, onPress: (view) => this.#onTab(view) })
-    this.#fed = { hall, states: new Uint8Array(hall.seats.length).fill(HELD), counts: new Map() }
+    this.#seatData = { hall, states: new Uint8Array(hall.seats.length).fill(HELD), counts: new Map() }
     this.#list = new SeatList({
       hall,
       names: this.#names,
-      states: () => this.#fed.states,
-      counts: this.#fed.counts,
+      states: () => this.#seatData.states,
+      counts: this.#seatData.counts,
       isChosen: (seat) => this.#chosen.some(({ index }) => index === seat.index),
       filter: () => this.#filter,
       onPress: (seat) => this.#press(seat),
@@ -111,7 +111,7 @@ class HallMap {
     this.#camera = new Camera(this.#canvas, hall, () => this.#onMove(), this.#stop.signal)
     this.#feed = new Feed({
       sale,
-      fed: this.#fed,
+      data: this.#seatData,
       wanted: () => this.#wanted(),
       onChange: (section) => this.#onChange(section),
       onNewChart: (version) => {
@@ -259,8 +259,8 @@ class HallMap {
     if (event.pointerType !== 'mouse' || event.buttons > 0) return
     const camera = this.#camera
     const seat = camera.showsSeats ? this.#hall.grid.nearest(camera.pointOf(event), camera.lengthOf(MOUSE_PX)) : null
-    this.#canvas.classList.toggle('on-seat', seat !== null && this.#fed.states[seat.index] === FREE)
-    this.#readout.textContent = seat ? this.#names.described(seat, this.#fed.states) : ''
+    this.#canvas.classList.toggle('on-seat', seat !== null && this.#seatData.states[seat.index] === FREE)
+    this.#readout.textContent = seat ? this.#names.described(seat, this.#seatData.states) : ''
   }
 
   #onKey(event: KeyboardEvent): void {
@@ -282,25 +282,25 @@ class HallMap {
       : this.#hall.grid.nearest(camera.middle, Number.MAX_SAFE_INTEGER)
     if (!next) return
     this.#point(next)
-    this.#say(this.#names.described(next, this.#fed.states))
+    this.#say(this.#names.described(next, this.#seatData.states))
     const point = [next.x, next.y] as const
     if (camera.apart < FINGER_PX || camera.isAtEdge(point, REACH_PX)) camera.near(point)
   }
 
   #point(seat: Seat | null): void {
     this.#active = seat
-    this.#readout.textContent = seat ? this.#names.described(seat, this.#fed.states) : ''
+    this.#readout.textContent = seat ? this.#names.described(seat, this.#seatData.states) : ''
     this.#redraw()
   }
 
   #press(seat: Seat): void {
     const isChosen = this.#chosen.some(({ index }) => index === seat.index)
-    if (!isChosen && this.#fed.states[seat.index] !== FREE) {
-      this.#say(this.#names.described(seat, this.#fed.states))
+    if (!isChosen && this.#seatData.states[seat.index] !== FREE) {
+      this.#say(this.#names.described(seat, this.#seatData.states))
       return
     }
     const room = this.#limit - this.#chosen.length - unitsIn(unitsOf(this.#form, this.#hall))
-    const next = toggled(this.#chosen, seat, room)
+    const next = toggleSeat(this.#chosen, seat, room)
     if (next) this.#chosen = next
     else this.#warn(this.#names.fill('perVisitorTogether', { n: this.#names.count(this.#limit) }))
     this.#showChoice()
@@ -335,7 +335,7 @@ class HallMap {
     if (section) this.#known.add(section)
     // A seat counts as taken until its section has been read.
     const isKnown = ({ section: of }: Seat) => this.#known.has(of)
-    const { chosen, gone } = stillFree(this.#chosen.filter(isKnown), this.#fed.states)
+    const { chosen, gone } = stillFree(this.#chosen.filter(isKnown), this.#seatData.states)
     if (gone.length > 0) {
       this.#chosen = [...this.#chosen.filter((seat) => !isKnown(seat)), ...chosen]
       this.#warn(this.#names.fill('gone', { seats: this.#names.all(gone.map(this.#names.whole)) }))
@@ -347,7 +347,7 @@ class HallMap {
   }
 
   #showCounts(): void {
-    for (const [id, free] of this.#fed.counts) {
+    for (const [id, free] of this.#seatData.counts) {
       const small = this.#form?.querySelector(`[data-units="${CSS.escape(id)}"]`)
       if (!small) continue
       small.textContent = this.#names.left(free)
@@ -401,7 +401,7 @@ class HallMap {
   #scene(): Scene {
     return {
       hall: this.#hall,
-      states: this.#fed.states,
+      states: this.#seatData.states,
       chosen: this.#chosen,
       active: this.#active,
       view: this.#camera.view,
@@ -410,7 +410,7 @@ class HallMap {
       fits: (seat) => fits(seat, this.#filter),
       label: ({ name, id, priceFrom }) => {
         const price = priceFrom === null ? '' : this.#names.fill('from', { m: this.#names.money(priceFrom) })
-        const free = this.#fed.counts.get(id)
+        const free = this.#seatData.counts.get(id)
         return [name, free === 0 ? this.#names.left(free) : price]
       },
       stage: this.#names.texts.stage ?? '',

@@ -4,15 +4,15 @@ import type { Box, Hall } from '../../../shared/hall/hall-model.ts'
 const SVG = 'http://www.w3.org/2000/svg'
 
 export class MiniMap {
-  readonly element = made('svg', { class: 'hall-mini', 'aria-hidden': 'true' })
-  readonly #frame = made('rect', { rx: '2%' })
+  readonly element = svgElement('svg', { class: 'hall-mini', 'aria-hidden': 'true' })
+  readonly #frame = svgElement('rect', { rx: '2%' })
   readonly #bounds: Box
 
   constructor({ sections, bounds }: Pick<Hall, 'sections' | 'bounds'>) {
     const { x0, y0, x1, y1 } = bounds
     this.#bounds = bounds
     this.element.setAttribute('viewBox', `${x0} ${y0} ${x1 - x0} ${y1 - y0}`)
-    const outlines = sections.map(({ outline }) => made('polygon', { points: outline.map(String).join(' ') }))
+    const outlines = sections.map(({ outline }) => svgElement('polygon', { points: outline.map(String).join(' ') }))
     this.element.append(...outlines, this.#frame)
     this.show(bounds)
   }
@@ -29,7 +29,7 @@ export class MiniMap {
   }
 }
 
-function made<Tag extends keyof SVGElementTagNameMap>(tag: Tag, attributes: Readonly<Record<string, string>>) {
+function svgElement<Tag extends keyof SVGElementTagNameMap>(tag: Tag, attributes: Readonly<Record<string, string>>) {
   const element = document.createElementNS(SVG, tag)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
   return element

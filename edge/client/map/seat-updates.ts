@@ -14,7 +14,7 @@ const SECTIONS_A_ROUND = 6
 const NEXT_ROUND_MS = 250
 const TIMEOUT_MS = 8_000
 
-export interface Fed {
+export interface SeatData {
   readonly hall: Hall
   /** The states of all seats of the hall. An unknown state counts as taken. */
   readonly states: Uint8Array
@@ -22,10 +22,10 @@ export interface Fed {
   readonly counts: Map<string, number>
 }
 
-interface Feeding {
+interface FeedOptions {
   /** The path of the sale. */
   readonly sale: string
-  readonly fed: Fed
+  readonly data: SeatData
   /** Returns the sections whose seats are needed now. */
   readonly wanted: () => ReadonlySet<Section>
   /** Called after a change. `section` is set if the states of its seats changed. */
@@ -35,7 +35,7 @@ interface Feeding {
 }
 
 export class Feed {
-  readonly #of: Feeding
+  readonly #options: FeedOptions
   readonly #readAtMs = new Map<string, number>()
   /** The sections that have changed since they were read, according to the stream. */
   readonly #changed = new Set<string>()
@@ -45,8 +45,8 @@ export class Feed {
   #isHurrying = false
   #events: EventSource | null = null
 
-  constructor(of: Feeding) {
-    this.#of = of
+  constructor(of: FeedOptions) {
+    this.#options = of
   }
 
   start(): void {
@@ -82,35 +82,36 @@ export class Feed {
 
   /** If there is no stream, for example after the end of a turn, the rounds read the counts. */
   #listen(): void {
-    const events = new EventSource(`${this.#of.sale}/sections/updates`)
+    const events = new EventSource(`${this.#options.sale}/sections/updates`)
     this.#events = events
     events.onmessage = ({ data }: MessageEvent<string>) => this.#count(JSON.parse(data) as Update)
   }
 
   #count({ section_id, available_seats }: Update): void {
-    if (this.#of.fed.counts.get(section_id) === available_seats) return
-    this.#of.fed.counts.set(section_id, available_seats)
+    if (this.#options.data.counts.get(section_id) === available_seats) return
+    this.#options.data.counts.set(section_id, available_seats)
     this.#changed.add(section_id)
-    this.#of.onChange()
+    this.#options.onChange()
   }
 
   async #round(): Promise<void> {
     clearTimeout(this.#timer)
     this.#isHurrying = true
     const due = this.#due()
-    const hasCounts = this.#events?.readyState === EventSource.OPEN && this.#of.fed.counts.size > 0
+    const hasCounts = this.#events?.readyState === EventSource.OPEN && this.#options.data.counts.size > 0
     await Promise.all([hasCounts ? null : this.#readCounts(), ...due.map((section) => this.#readSeats(section))])
     this.#isHurrying = false
     if (this.#stop.signal.aborted || document.hidden) return
     this.#timer = setTimeout(() => void this.#round(), this.#isMissingSome() ? NEXT_ROUND_MS : this.#pollMs)
   }
 
-  #isMissingSome = () => [...this.#of.wanted()].some(({ id, seats }) => seats.length > 0 && !this.#readAtMs.has(id))
+  #isMissingSome = () =>
+    [...this.#options.wanted()].some(({ id, seats }) => seats.length > 0 && !this.#readAtMs.has(id))
 
   /** The sections to read: unread ones first, then changed ones, then those that were read longest ago. */
   #due(): Section[] {
     const age = ({ id }: Section) => (this.#readAtMs.get(id) ?? -Infinity) - (this.#changed.has(id) ? 1e9 : 0)
-    const wanted = [...this.#of.wanted()].filter(({ seats }) => seats.length > 0)
+    const wanted = [...this.#options.wanted()].filter(({ seats }) => seats.length > 0)
     return wanted.sort((a, b) => age(a) - age(b)).slice(0, SECTIONS_A_ROUND)
   }
 
@@ -120,17 +121,17 @@ export class Feed {
   }
 
   async #readSeats(section: Section): Promise<void> {
-    const { fed, onChange, onNewChart } = this.#of
+    const { data, onChange, onNewChart } = this.#options
     this.#changed.delete(section.id)
     const answer = await this.#get<{ version: number; seats: string }>(`sections/${section.id}/availability`)
     if (!answer) return
-    if (answer.version !== fed.hall.version) return onNewChart(answer.version)
+    if (answer.version !== data.hall.version) return onNewChart(answer.version)
     const states = unpackStates(answer.seats, section.seats.length)
     const isFirst = !this.#readAtMs.has(section.id)
     this.#readAtMs.set(section.id, performance.now())
-    const before = fed.states.subarray(section.first, section.first + states.length)
+    const before = data.states.subarray(section.first, section.first + states.length)
     if (!isFirst && states.every((state, i) => state === before[i])) return
-    fed.states.set(states, section.first)
+    data.states.set(states, section.first)
     onChange(section)
   }
 
@@ -138,7 +139,7 @@ export class Feed {
   async #get<T>(path: string): Promise<T | null> {
     try {
       const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)])
-      const response = await fetch(`${this.#of.sale}/${path}`, { signal })
+      const response = await fetch(`${this.#options.sale}/${path}`, { signal })
       const [, seconds] = /max-age=(\d+)/.exec(response.headers.get('cache-control') ?? '') ?? []
       if (seconds) this.#pollMs = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, 1000 * Number(seconds)))
       return response.ok ? ((await response.json()) as T) : null

@@ -3,7 +3,7 @@
  * They are off at first. The ticket number and the endpoint of the subscription are stored: a visitor who joins
  * again, or returns when all is sold, is subscribed again.
  */
-import { byId, get, type Page, show, store, stored, write } from '../page.ts'
+import { byId, get, loadStored, type Page, show, store, write } from '../page.ts'
 
 /** The address of the service worker, which build.ts inserts. */
 declare const __PUSH_WORKER__: string
@@ -12,7 +12,7 @@ const SCOPE = '/assets/flash-sale-'
 
 const storageKeyOf = ({ sale }: Page) => `push ${sale}`
 /** True if this browser gets the sale's messages. */
-export const isPushed = (page: Page) => stored(storageKeyOf(page)) !== null && Notification.permission === 'granted'
+export const isPushed = (page: Page) => loadStored(storageKeyOf(page)) !== null && Notification.permission === 'granted'
 
 const sentOf = ({ number }: Page, { endpoint }: PushSubscription) => `${number} ${endpoint}`
 
@@ -32,7 +32,7 @@ export async function showPush(page: Page): Promise<void> {
   check(button, subscribed !== null)
   show(button, true)
   button.onclick = () => void attempt(() => toggle(button, page), button)
-  if (subscribed && stored(storageKeyOf(page)) !== sentOf(page, subscribed))
+  if (subscribed && loadStored(storageKeyOf(page)) !== sentOf(page, subscribed))
     await attempt(() => subscribe(button, page), button)
 }
 
@@ -54,7 +54,7 @@ async function toggle(button: HTMLElement, page: Page): Promise<void> {
 }
 
 async function subscribe(button: HTMLElement, page: Page): Promise<void> {
-  const { pushManager } = await registered()
+  const { pushManager } = await registerWorker()
   const options = { userVisibleOnly: true, applicationServerKey: button.dataset.key ?? null }
   const subscribed = await pushManager.subscribe(options).catch(async () => {
     // The subscription uses an earlier key of the shop.
@@ -66,7 +66,7 @@ async function subscribe(button: HTMLElement, page: Page): Promise<void> {
   check(button, true)
 }
 
-async function registered(): Promise<ServiceWorkerRegistration> {
+async function registerWorker(): Promise<ServiceWorkerRegistration> {
   const registration = await navigator.serviceWorker.register(__PUSH_WORKER__, { scope: SCOPE })
   const worker = registration.installing ?? registration.waiting
   if (registration.active || !worker) return registration

@@ -18,13 +18,13 @@ const QUOTE_AFTER_MS = 400
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
-let shown: TurnForm | null = null
+let currentForm: TurnForm | null = null
 
 /** Attaches the form to the offer on the page, which may have been replaced. */
 export function start(data: HTMLElement): void {
-  shown?.stop()
+  currentForm?.stop()
   const form = data.closest('form')
-  shown = form && new TurnForm(form, JSON.parse(data.textContent ?? ''))
+  currentForm = form && new TurnForm(form, JSON.parse(data.textContent ?? ''))
 }
 
 class TurnForm {

@@ -42,7 +42,7 @@ export class Limiter {
     const [one, other] = this.#rows
     // Workers have no random numbers before the first request.
     this.#seed ??= Math.random() * 2 ** 32
-    const hash = mixed(hashOf(key, this.#seed))
+    const hash = mixBits(hashOf(key, this.#seed))
     const [i, j] = [hash % one.length, (hash >>> 16) % other.length]
     const [first, second] = [momentAt(one, i, latestMs), momentAt(other, j, latestMs)]
     const usedUntilMs = Math.max(nowMs, Math.min(first, second)) + periodMs / calls
@@ -65,7 +65,7 @@ function momentAt(row: Float64Array, slot: number, latestMs: number): number {
 }
 
 /** The final mixing of murmur3: every bit of the result depends on the whole text. */
-function mixed(hash: number): number {
+function mixBits(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35)
   return (twice ^ (twice >>> 16)) >>> 0

@@ -11,10 +11,10 @@ import { inLanguage } from './announcement.ts'
 
 /** The cache has texts of some kilobytes, which change only with a version of the goods. */
 const MAX_TEXTS = 200
-const rendered = new RecentMap<string, Html>(MAX_TEXTS)
+const htmlByText = new RecentMap<string, Html>(MAX_TEXTS)
 
 export const markdown = (text: string): Html =>
-  rendered.getOrAdd(text, () =>
+  htmlByText.getOrAdd(text, () =>
     raw(underPage(micromark(text, { extensions: [{ disable: { null: ['labelStartImage'] } }] }))),
   )
 

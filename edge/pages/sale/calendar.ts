@@ -39,10 +39,10 @@ export function openingCalendar(view: SaleView): string {
     `SEQUENCE:${schedule.version}`,
     `DTSTART:${utc(from)}`,
     `DTEND:${utc(Math.max(from, until))}`,
-    `DESCRIPTION:${escaped(`${words.stepLobbyText}\n${urlOf(view)}`)}`,
+    `DESCRIPTION:${escapeText(`${words.stepLobbyText}\n${urlOf(view)}`)}`,
     'BEGIN:VALARM',
     'ACTION:DISPLAY',
-    `DESCRIPTION:${escaped(state.name)}`,
+    `DESCRIPTION:${escapeText(state.name)}`,
     `TRIGGER:-PT${REMIND_MINUTES}M`,
     'END:VALARM',
   ])
@@ -57,7 +57,7 @@ export function eventCalendar(view: SaleView, { starts_at, ends_at }: EventTime)
     `SEQUENCE:${goods?.version ?? 0}`,
     `DTSTART:${utc(Date.parse(starts_at))}`,
     ...(ends_at === null ? [] : [`DTEND:${utc(Date.parse(ends_at))}`]),
-    ...(place === undefined ? [] : [`LOCATION:${escaped(place)}`]),
+    ...(place === undefined ? [] : [`LOCATION:${escapeText(place)}`]),
   ])
 }
 
@@ -70,26 +70,26 @@ function calendar(view: SaleView, name: string, event: readonly string[]): strin
     `PRODID:-//flash-sale//${name}//EN`,
     'BEGIN:VEVENT',
     `DTSTAMP:${utc(view.nowMs)}`,
-    `SUMMARY:${escaped(view.state.name)}`,
+    `SUMMARY:${escapeText(view.state.name)}`,
     `URL:${urlOf(view)}`,
     ...event,
     'END:VEVENT',
     'END:VCALENDAR',
   ]
-  return lines.map((line) => `${folded(line)}\r\n`).join('')
+  return lines.map((line) => `${foldLine(line)}\r\n`).join('')
 }
 
 const utc = (atMs: number) => new Date(atMs).toISOString().replace(/[-:]|\.\d+/g, '')
 
 /** Texts must not contain control characters (3.3.11). */
-const escaped = (text: string) =>
+const escapeText = (text: string) =>
   text
     .replace(/[\\;,]/g, '\\$&')
     .replace(/\r?\n/g, '\\n')
     .replace(/\p{Cc}/gu, ' ')
 
 /** A longer line continues in the next one after a space, and is never divided within a character (3.1). */
-function folded(line: string): string {
+function foldLine(line: string): string {
   const encoder = new TextEncoder()
   let [text, octets] = ['', 0]
   for (const letter of line) {

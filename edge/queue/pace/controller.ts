@@ -124,7 +124,7 @@ function movingSchedule(situation: Situation, settings: Settings) {
   const isOpening = previous.draw_seed === null
   const reached = isOpening ? 0 : servingExactly(previous, fromMs)
   const isOpen = phaseFrom(situation) === 'open'
-  const rate = isOpen ? rounded(state.admission.rate_per_second * memory.throttle * memory.boost) : 0
+  const rate = isOpen ? roundRate(state.admission.rate_per_second * memory.throttle * memory.boost) : 0
   const called = isOpening ? 0 : calledBy(previous, nowMs, highestNumber)
   const ceiling = isOpen
     ? Math.min(
@@ -152,7 +152,7 @@ function movingSchedule(situation: Situation, settings: Settings) {
 }
 
 /** Three decimal places are enough for a rate. */
-const rounded = (rate: number) => Math.round(rate * 1000) / 1000
+const roundRate = (rate: number) => Math.round(rate * 1000) / 1000
 
 /**
  * How many more may be called before someone is let in who can find nothing, or no room. The limit by units holds in
@@ -173,6 +173,6 @@ function roomFor(called: number, state: SaleState, memory: Memory, settings: Set
 /**
  * The same schedule later by `byMs`: a time that does not count, after which the queue continues from the same point.
  */
-export function shifted(schedule: Schedule, byMs: number): Schedule {
+export function shiftSchedule(schedule: Schedule, byMs: number): Schedule {
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + byMs }
 }
