@@ -1,12 +1,11 @@
 /** The goods: descriptions, available units by option, terms, delivery and times. */
 import type { Delivery, Names } from '../../../shared/api/goods.ts'
 import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
-import { COUNTRIES } from '../../../shared/countries.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'
 import { inLanguage } from '../parts/announcement.ts'
-import { countriesOf } from '../parts/countries.ts'
+import { countriesOf, EVERYWHERE } from '../parts/countries.ts'
 import { prose } from '../parts/markdown.ts'
 import { dateAt, during, opens } from '../parts/moments.ts'
 import { currencyOf, type Item, itemsOf } from '../parts/offer.ts'
@@ -134,7 +133,7 @@ function deliveryText({ words, lang }: PageContext, delivery: Delivery, currency
   const countries = countriesOf(delivery)
   const named = countries.slice(0, MAX_COUNTRIES).map((country) => names.of(country) ?? country)
   const listed = named.join(', ') + (countries.length > MAX_COUNTRIES ? ' …' : '')
-  const where = countries === COUNTRIES ? words.everywhere : listed
+  const where = countries === EVERYWHERE ? words.everywhere : listed
   const lowest = Math.min(...(prices ?? []).map(({ amount_minor }) => amount_minor))
   return Number.isFinite(lowest) && lowest > 0
     ? `${where} (${fill(words.hall.from, { m: money(lang, lowest, currency) })})`
