@@ -192,12 +192,13 @@ it('passes on the searches of an account alone', async () => {
   expect((await call('/me/searches')).status).toBe(401)
 })
 
-it('shows no more of a kind than fits, those nearest in time', () => {
+it.each([
+  ['upcoming', 'soon', 48, 's99'],
+  ['open', 'now', 24, 's0'],
+] as const)('shows no more that are %s than fit, those nearest in time', (phase, kind, most, first) => {
   const many = Array.from({ length: 100 }, (_, i) => listed(`s${i}`, 'S', { opens_at: at(100 - i) }))
-  const states = Object.fromEntries(
-    many.map(({ sale }) => [sale, { phase: 'upcoming', left: 1, tells_restock: false } as const]),
-  )
-  const { soon } = arrange({ catalogue: { sales: many, synonyms: [] }, states }, Date.now())
-  expect(soon).toHaveLength(48)
-  expect(soon[0]?.sale).toBe('s99')
+  const states = Object.fromEntries(many.map(({ sale }) => [sale, { phase, left: 1, tells_restock: false } as const]))
+  const shown = arrange({ catalogue: { sales: many, synonyms: [] }, states }, Date.now())[kind]
+  expect(shown).toHaveLength(most)
+  expect(shown[0]?.sale).toBe(first)
 })

@@ -96,6 +96,10 @@ test('a section is created, changed and removed, and keeps what is sold of it', 
   const pit = { section_id: 'floor', name: 'Pit', type: 'general_admission', total: 7, price_minor: 1500 }
   const changed = await section(sale, 'floor', { ...FLOOR, name: 'Pit', total: 7, order: 0, outline })
   expect(changed).toMatchObject({ status: 200, body: { ...pit, available: 7 } })
+  const { version } = await hallOf(sale)
+  outline.push([0, 9])
+  await section(sale, 'floor', { ...FLOOR, name: 'Pit', total: 7, order: 0, outline })
+  expect(await hallOf(sale)).toMatchObject({ version: version + 1 })
   expect((await origin.admin('GET', `/sales/${sale}/chart`)).body).toMatchObject({
     sections: [
       { section_id: 'floor', name: 'Pit', outline },
@@ -311,7 +315,7 @@ test('a held or sold seat becomes another free one, at the price that was paid',
 
 test('the box office sells at once, before the opening, while paused, beyond limits, and once per key', async () => {
   const opens_at = new Date(Date.now() + 3_600_000).toISOString()
-  const sale = await openHall({ opens_at, limit_per_visitor: 1, contact: { email: 'required' } })
+  const sale = await openHall({ opens_at, limit_per_visitor: 1, limit_per_order: 1, contact: { email: 'required' } })
   const sell = (key: string, body: object) => {
     const call = { token: ADMIN_TOKEN, headers: { 'idempotency-key': key }, body }
     return origin.call('POST', `/admin/sales/${sale}/box-office`, call)

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Listing } from '../../shared/api/front.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
-import { listedSale, plainText } from './catalogue.ts'
+import type { SaleRow } from '../ledger/sale-row.ts'
+import { listedSale, plainText, signatureOf } from './catalogue.ts'
 
 const origin = useOrigin()
 const listing = async (has = '') =>
@@ -47,6 +48,11 @@ test('tells a caller that has the catalogue only how its sales are, and the rest
   await expect.poll(async () => (await listed(sale))?.ends_at).not.toBeNull()
   expect((await listing()).version).not.toBe(version)
   expect((await listing()).states[sale]?.phase).toBe('ended')
+})
+
+test('is made again once the goods of a sale have changed', () => {
+  const signed = (goods_version: number) => signatureOf([{ goods_version, products: [] } as unknown as SaleRow], [])
+  expect(signed(1)).not.toBe(signed(2))
 })
 
 test('leaves out tests, and what search engines may not show', async () => {

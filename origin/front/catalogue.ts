@@ -82,7 +82,7 @@ export class Catalogues {
   }
 }
 
-const signatureOf = (sales: readonly SaleRow[], synonyms: unknown) =>
+export const signatureOf = (sales: readonly SaleRow[], synonyms: unknown) =>
   JSON.stringify([
     synonyms,
     sales.map((sale) => [

@@ -6,6 +6,7 @@ import { addJobs } from '../jobs/job-queries.ts'
 import { QUEUES } from '../jobs/queues.ts'
 import { findOrder } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
 import { Orders } from '../orders/orders.ts'
 import type { PaymentProvider } from '../providers/provider.ts'
 import { writeSale } from '../sales/sale-queries.ts'
@@ -113,7 +114,7 @@ test('captures a charge once that is reported again, and none of an order that h
   expect(await queued(order)).toBe(1)
 
   const ended = await payingWith('pm_card_visa')
-  await orders.cancel(ended, ['paying'], 'payment_timeout')
+  await orders.timeOut(ended)
   await orders.confirm([{ order: ended, charge: 'pi_late' }])
   expect(await queued(ended)).toBe(0)
 })
@@ -258,8 +259,9 @@ describe('a charge that waits for its buyer', () => {
     return { charges, order, charge }
   }
   /** Has the time of its buyer pass. */
-  async function timeOut(order: string, charges = chargesBy()): Promise<void> {
-    await sql`update orders set action_until = now() - interval '1 second' where order_id = ${order}`
+  async function timeOut(order: string, charges = chargesBy(), secondsAgo = 1): Promise<void> {
+    await sql`
+      update orders set action_until = now() - make_interval(secs => ${secondsAgo}) where order_id = ${order}`
     await charges.endOverdueActions()
   }
 
@@ -274,6 +276,16 @@ describe('a charge that waits for its buyer', () => {
     stripe.authenticate(charge, true)
     await settleCurrent(charges, order)
     expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('is left for a minute more while it is pending, and then cancelled with its order', async () => {
+    const { order, charge } = await waiting()
+    const charges = chargesBy({ read: async () => ({ charge, order, status: 'pending' }) })
+    await timeOut(order, charges)
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
+    await timeOut(order, charges, 61)
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
+    expect(intentOf(order)).toMatchObject({ status: 'canceled' })
   })
 
   test('confirms its order if the buyer came in time and no report arrived', async () => {
@@ -432,7 +444,7 @@ describe('a refund made by hand', () => {
     const { order, charges, charge } = await confirmed()
     await charges.settle({ charge, order, status: 'cancelled' })
     await charges.settle({ charge: 'pi_second', order, status: 'refunded' })
-    await orders.cancel(order, ['confirmed'], 'oversold')
+    await orders.move([order], TRANSITIONS.cancelOversold)
     await charges.settle({ charge, order, status: 'refunded' })
     for (const none of [charge, 'pi_second']) expect(await findingsAbout(none)).toEqual([])
     expect(await sql`select 1 from refunds where order_id = ${order}`).toEqual([])

@@ -234,9 +234,8 @@ test('takes the money before it gives back a part of it', async () => {
   expect(await sql`select 1 from refunds where charge_id = ${charge} and refunded_at is null`).toEqual([])
 })
 
-test('refunds what remains after the parts that were requested before', async () => {
-  const { order, charge } = newCharge()
-  stripe.succeed(charge)
+test('takes the money, and refunds what remains after the parts that were requested before', async () => {
+  const { order, charge } = await newCapture()
   await sql`insert into refunds (charge_id, order_id, reason, amount_minor) values (${charge}, ${order}, 'torn', 300)`
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
   await run(refunds)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { chooseCart } from './cart-choice.ts'
 import { Chart, type Seat } from './chart.ts'
 import { choose, Free, nearest, stranded, type Wish } from './choice.ts'
 
@@ -377,6 +378,12 @@ describe('any choice', () => {
       { numRuns: 150 },
     )
   })
+})
+
+it('never are seats that the cart names', () => {
+  const { chart, free } = hall([row('ss')])
+  const named = { product: 'stalls', quantity: 1, seats: [0] }
+  expect(chooseCart({ chart, wants: [named, { wish: party(2) }] }, free)).toEqual([])
 })
 
 describe('any offer', () => {

@@ -1,7 +1,10 @@
 /** The number of ticket shards is the sale's own, fixed when it was created; the setting counts where it has none. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { stopClock } from '../../testing/clocks.ts'
 import { edgeEnv } from '../../testing/origin.ts'
 import { knownCookie, TestSale, withShards } from '../../testing/visitors.ts'
+import { objectOf } from '../rpc.ts'
+import { MIRROR_MS } from '../timeline.ts'
 
 const cookieOf = (visitor: number) => ({ cookie: knownCookie(`spread-over-shards-${visitor}`) })
 const CROWD = 40
@@ -41,4 +44,16 @@ it('spreads a sale’s visitors over its own number of shards, and finds them th
 it('uses the setting for a sale without a number of its own', async () => {
   const sale = await new TestSale().publish({ ticket_shards: null })
   expect((await shardsOf(sale)).called).toEqual(namesOf(sale, Number(edgeEnv.TICKET_SHARDS)))
+})
+
+it('says how old its copy of the snapshot is', async () => {
+  const sale = await new TestSale().publish()
+  stopClock()
+  const ageMs = async () => {
+    const response = await objectOf(`${sale.name}/0`, edgeEnv).poll({ queue: sale.name })
+    return response.known ? response.snapshot.age_ms : Number.NaN
+  }
+  const first = await ageMs()
+  vi.setSystemTime(Date.now() + MIRROR_MS)
+  expect(await ageMs()).toBe(first + MIRROR_MS)
 })

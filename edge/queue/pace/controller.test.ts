@@ -207,6 +207,12 @@ describe('the controller', () => {
     }
   })
 
+  it('calls as many fewer as wait inside for stock', () => {
+    const ceilingWith = (waiting_for_stock: number) =>
+      refreshed(1, null, 0)(1, { available: 10, waiting_for_stock }).ceiling
+    expect(ceilingWith(0) - ceilingWith(12)).toBe(12)
+  })
+
   it('calls nobody for a unit that somebody inside waits for', () => {
     for (const seed of SEEDS) {
       const stock = 50 + seed * 13
