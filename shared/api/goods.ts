@@ -1,19 +1,14 @@
 /** The goods of a sale, their look, and their costs in addition to prices: brand, fees, delivery, promo codes. */
 import * as v from 'valibot'
-import { exactly, instant, LANGUAGES, name, ProductId, whole } from './fields.ts'
+import { COUNTRIES } from '../countries.ts'
+import { sameName } from '../lib/text.ts'
+import { exactly, filled, instant, LANGUAGES, LINES, name, ProductId, whole, written } from './fields.ts'
 
 const MAX_PRICE_MINOR = 1_000_000_000
 /** The maximum total of an order. It is more than any provider accepts, and exact in a double. */
 export const MAX_TOTAL_MINOR = 100_000_000_000
 
-const isText = (text: string) => text.isWellFormed() && !text.includes('\0')
-const longText = v.pipe(
-  v.string('text is required'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(10_000, 'at most 10000 characters'),
-  v.check(isText, 'must be well-formed Unicode'),
-)
+const longText = filled(10_000, LINES)
 const LanguageName = v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`)
 
 /** A text in markdown, in one language or by language. */
@@ -58,14 +53,15 @@ export type PictureSize = v.InferOutput<typeof PictureSize>
 /** The size is measured when the sale is written, and a size in the request is ignored. */
 export const Image = exactly({
   url: ImageUrl,
-  alt: v.optional(v.pipe(v.string('text is required'), v.maxLength(200, 'at most 200 characters')), ''),
+  alt: v.optional(written(200), ''),
   width: v.optional(v.number()),
   height: v.optional(v.number()),
   widths: v.optional(v.array(v.number())),
 })
 export type Image = v.InferOutput<typeof Image>
 
-const label = v.pipe(name, v.maxLength(40, 'at most 40 characters'))
+const label = filled(40)
+const areApart = (names: string[]) => new Set(names.map(sameName)).size === names.length
 /** An option of a product, such as a size, with its values in the order of the page. */
 const Option = exactly({
   name: label,
@@ -73,10 +69,11 @@ const Option = exactly({
     v.array(label, 'a list is required'),
     v.minLength(1, 'at least one value'),
     v.maxLength(60, 'at most 60 values'),
+    v.check(areApart, 'values must differ by more than case'),
   ),
 })
 /** The values of a variant by option: { size: "42" }. */
-const Chosen = v.record(v.string(), label)
+const Chosen = v.record(label, label)
 
 const Variant = exactly(
   {
@@ -85,7 +82,7 @@ const Variant = exactly(
     unit_price_minor: v.optional(whole(0, MAX_PRICE_MINOR)),
     total: whole(0, 10_000_000),
     buffer: v.optional(whole(0, 10_000_000), 0),
-    sku: v.optional(v.pipe(name, v.maxLength(64, 'at most 64 characters'))),
+    sku: v.optional(filled(64)),
   },
   ['available', 'held', 'sold'],
 )
@@ -96,11 +93,15 @@ const Variant = exactly(
  */
 export const productContent = {
   names: v.optional(v.nullable(Names)),
-  /** A line below the name, such as an edition or an artist. */
-  subtitle: v.optional(v.nullable(Names)),
   description: v.optional(v.nullable(Markdown)),
   images: v.optional(v.pipe(v.array(Image, 'a list is required'), v.maxLength(12, 'at most 12 pictures'))),
-  options: v.optional(v.pipe(v.array(Option, 'a list is required'), v.maxLength(3, 'at most 3 options'))),
+  options: v.optional(
+    v.pipe(
+      v.array(Option, 'a list is required'),
+      v.maxLength(3, 'at most 3 options'),
+      v.check((options) => areApart(options.map(({ name }) => name)), 'names must differ by more than case'),
+    ),
+  ),
   /** The terms that a buyer of this product must accept. */
   terms: v.optional(v.nullable(Markdown)),
   tags: v.optional(v.pipe(v.array(label, 'a list is required'), v.maxLength(20, 'at most 20 tags'))),
@@ -124,9 +125,7 @@ export const Brand = exactly({
   /** The sizes are measured when the sale is written, and sizes in the request are ignored. */
   sizes: v.optional(v.object({ logo: v.optional(PictureSize), hero: v.optional(PictureSize) })),
   /** The shop's own texts for the pages, by language and name of the text. */
-  words: v.optional(
-    v.record(LanguageName, v.record(v.string(), v.pipe(v.string(), v.maxLength(500, 'at most 500 characters')))),
-  ),
+  words: v.optional(v.record(LanguageName, v.record(v.string(), written(500, LINES)))),
 })
 export type Brand = v.InferOutput<typeof Brand>
 
@@ -162,7 +161,7 @@ export type Fee = v.InferOutput<typeof Fee>
 
 const Country = v.pipe(
   v.string('text is required'),
-  v.regex(/^[A-Z]{2}$/, 'an ISO 3166-1 code such as DE is required'),
+  v.check((code) => COUNTRIES.includes(code), 'an ISO 3166-1 code such as DE is required'),
 )
 const Countries = v.pipe(
   v.array(Country, 'a list is required'),
@@ -196,15 +195,7 @@ export const Delivery = v.pipe(
       ),
     ),
     /** The place and time of the pickup, for people. */
-    pickup: v.optional(
-      v.pipe(
-        v.string('text is required'),
-        v.trim(),
-        v.minLength(1, 'must not be empty'),
-        v.maxLength(500),
-        v.check(isText),
-      ),
-    ),
+    pickup: v.optional(filled(500, LINES)),
     return_url: v.optional(
       v.pipe(v.string('text is required'), v.maxLength(2_000), v.regex(/^https?:\/\/\S+$/, 'an address is required')),
     ),
@@ -219,14 +210,7 @@ export const Delivery = v.pipe(
 export type Delivery = v.InferOutput<typeof Delivery>
 export const NO_DELIVERY: Delivery = { kind: 'none', ask: { name: 'off', phone: 'off', company: 'off', note: 'off' } }
 
-const line = v.optional(
-  v.pipe(
-    v.string('text is required'),
-    v.trim(),
-    v.maxLength(200, 'at most 200 characters'),
-    v.check((text) => isText(text) && !/\p{Cc}/u.test(text), 'no control characters'),
-  ),
-)
+const line = v.optional(written(200))
 /** The buyer's delivery address. Empty lines count as missing. */
 export const Address = exactly({
   name: line,
@@ -237,9 +221,7 @@ export const Address = exactly({
   city: line,
   region: line,
   country: v.optional(Country),
-  note: v.optional(
-    v.pipe(v.string('text is required'), v.trim(), v.maxLength(500, 'at most 500 characters'), v.check(isText)),
-  ),
+  note: v.optional(written(500, LINES)),
 })
 export type Address = v.InferOutput<typeof Address>
 export type AddressField = keyof Address
@@ -316,14 +298,3 @@ export interface BillLine {
   /** True if the prices include the amount, which is listed but not added. */
   readonly included?: true
 }
-
-/**
- * Countries without postcodes, or in which many addresses have none (ISO 3166-1). The form does not require one
- * there.
- */
-export const WITHOUT_POSTCODES: ReadonlySet<string> = new Set(
-  (
-    'AE AG AO AW BB BF BI BJ BO BS BW BZ CD CF CG CI CM DJ DM ER FJ GD GH GM GQ GY HK IE JM KI KM KN LC ML MO MR ' +
-    'MW NR QA RW SB SC SL SO SR ST SY TG TL TO TT TV UG VU YE ZW'
-  ).split(' '),
-)
