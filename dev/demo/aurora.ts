@@ -93,6 +93,7 @@ export async function auroraSale(upload: (picture: Buffer) => Promise<string>): 
         product_id: PRODUCT,
         name: NAMES.en,
         names: NAMES,
+        subtitle: { en: 'First edition', de: 'Erste Auflage' },
         description: DESCRIPTION,
         images,
         options: [{ name: 'size', values: SIZES.map(({ size }) => size) }],

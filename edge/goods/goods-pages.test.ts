@@ -48,14 +48,26 @@ it('names a sale and its products in the visitor’s language', async () => {
     venue: null,
     names: { de: 'Nachtschwimmen' },
     event: { starts_at: '2026-12-12T19:00:00.000Z', ends_at: null },
-    products: { fin: { names: { de: 'Flosse' }, options: [{ name: 'Size', values: ['42'] }] } },
+    products: {
+      fin: {
+        names: { de: 'Flosse' },
+        subtitle: { en: 'Signed', de: 'Signiert' },
+        options: [{ name: 'Size', values: ['42'] }],
+      },
+    },
   } satisfies GoodsDocument)
   const fin = { product_id: 'fin', name: 'Fin', unit_price_minor: 100, currency: 'EUR', total: 0, available: 0 }
   const size = { ...fin, product_id: 'fin-42', name: 'Fin, 42', variant_of: 'fin', variant: { Size: '42' } }
   const products = [fin, size].map((one) => ({ ...one, held: 0, sold: 0 }))
   await sale.publish({ name: 'Night Swim', products, goods_version: 2 })
   const { text } = await page(`/sales/${sale.name}`, { 'accept-language': 'de' })
-  for (const name of ['<title>Nachtschwimmen<', '"name":"Nachtschwimmen"', '"name":"Flosse, 42"', '>Flosse<'])
+  for (const name of [
+    '<title>Nachtschwimmen<',
+    '"name":"Nachtschwimmen"',
+    '"name":"Flosse, 42"',
+    '>Flosse<',
+    '>Signiert</p>',
+  ])
     expect(text).toContain(name)
   expect(text).not.toMatch(/Night Swim|Fin\b/)
   expect(text).toContain(`href="/sales/${sale.name}/event.ics"`)

@@ -18,6 +18,7 @@ const SHOE = {
   product_id: 'shoe',
   name: 'Aurora One',
   names: { de: 'Aurora Eins' },
+  subtitle: { en: 'First edition' },
   description: { en: '**Light**', ar: 'خفيف' },
   options: [{ name: 'size', values: ['36', '37.5'] }],
   unit_price_minor: 18_900,
@@ -54,12 +55,12 @@ test('nests variants into their product, and keeps what the pages of a sale show
   ])
   // The edge can read the current version only.
   const goods = (version: number, of = sale) => internal(`/sales/${of}/goods?v=${version}`)
-  const { names, description, options, terms, tags } = SHOE
+  const { names, subtitle, description, options, terms, tags } = SHOE
   expect(await goods(1)).toMatchObject({ status: 200 })
   expect((await goods(1)).body).toEqual({
     version: 1,
     ...shown,
-    products: { shoe: { names, description, options, terms, tags } },
+    products: { shoe: { names, subtitle, description, options, terms, tags } },
   })
   expect((await goods(2)).status).toBe(404)
   await origin.admin('PUT', `/sales/${sale}`, { ...(await read(sale)), venue: 'Moved' })

@@ -93,6 +93,8 @@ const Variant = exactly(
  */
 export const productContent = {
   names: v.optional(v.nullable(Names)),
+  /** A line below the name, such as an edition or an artist. */
+  subtitle: v.optional(v.nullable(Names)),
   description: v.optional(v.nullable(Markdown)),
   images: v.optional(v.pipe(v.array(Image, 'a list is required'), v.maxLength(12, 'at most 12 pictures'))),
   options: v.optional(

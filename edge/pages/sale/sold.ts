@@ -1,15 +1,17 @@
 /** The goods: descriptions, available units by option, terms, delivery and times. */
-import type { Delivery } from '../../../shared/api/goods.ts'
+import type { Delivery, Names } from '../../../shared/api/goods.ts'
 import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
 import { COUNTRIES } from '../../../shared/countries.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'
+import { inLanguage } from '../parts/announcement.ts'
 import { countriesOf } from '../parts/countries.ts'
 import { prose } from '../parts/markdown.ts'
 import { dateAt, during, opens } from '../parts/moments.ts'
 import { currencyOf, type Item, itemsOf } from '../parts/offer.ts'
 import type { PageContext, SaleView } from '../view.ts'
+import type { Language } from '../words/words.ts'
 import { eventOf } from './calendar.ts'
 
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
@@ -28,11 +30,12 @@ export function priceNote({ view, words, lang }: PageContext): string {
 export function aboutSale(context: PageContext): Html {
   const { view, words } = context
   const items = itemsOf(view)
-  const described = items.filter(({ goods }) => goods.description)
+  const described = items.filter(({ goods }) => goods.description || goods.subtitle)
   const left = html`<div class="stack">
       <h2 id="about">${words.about}</h2>
       ${described.map(
         ({ name, goods }) => html`${items.length > 1 && html`<h3><bdi>${name}</bdi></h3>`}
+        ${goods.subtitle && subtitle(goods.subtitle, context.lang)}
         ${goods.description && prose(goods.description, context.lang)}`,
       )}
       ${facts(context)}
@@ -49,6 +52,11 @@ export function aboutSale(context: PageContext): Html {
       ${items.map((item) => item.units.length > 1 && variants(context, item))}
     </div>`
   return html`<section class="two" aria-labelledby="about">${left}${right}</section>`
+}
+
+function subtitle(texts: Names, around: Language): Html {
+  const { text, lang } = inLanguage(texts, around)
+  return html`<p class="lead" dir="auto" lang="${lang}">${text}</p>`
 }
 
 /** The remaining units according to the schedule, which the page's script reads again. */

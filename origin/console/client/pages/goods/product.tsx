@@ -38,6 +38,7 @@ export function Product({ i, isOpen }: { i: number; isOpen: boolean }) {
         <MoneyField path={`${path}.unit_price_minor`} label={`Price (${currency})`} currency={currency} />
         {variants.length === 0 && <NumberField path={`${path}.total`} label="Units" />}
       </div>
+      <TextsField path={`${path}.subtitle`} label="Line below the name" />
       <h3>Pictures</h3>
       <Pictures path={`${path}.images`} />
       <MarkdownField
