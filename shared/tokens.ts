@@ -47,8 +47,7 @@ const InvitationClaims = v.object({
   sub: text,
   sale: text,
   uses: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  /** Version 0.2.0 omits it. */
-  iat: v.optional(seconds),
+  iat: seconds,
   exp: seconds,
 })
 const OrderClaims = v.object({ sub: text, sale: text, iat: seconds, exp: seconds })
@@ -122,7 +121,7 @@ const MAX_HEADERS = 100
 function keyOf<K extends Key>({ byHeader }: TokenKeys<K>, encoded: string): K | undefined {
   const known = byHeader.get(encoded)
   if (known) return known
-  const header = decoded(encoded)
+  const header = decodePart(encoded)
   if (header === undefined || (header.typ ?? 'JWT') !== 'JWT' || header.crit !== undefined) return undefined
   const key = byHeader.get(headerOf(String(header.alg), String(header.kid)))
   if (key && byHeader.size < MAX_HEADERS) byHeader.set(encoded, key)
@@ -137,7 +136,7 @@ export function signToken<C extends object, K extends Key>(
   { first }: TokenKeys<K>,
   claims: C,
 ): Result<K, string> {
-  const payload = encoded(JSON.stringify({ ...claims, iss: issuer, aud: audience }))
+  const payload = encodePart(JSON.stringify({ ...claims, iss: issuer, aud: audience }))
   const signed = `${first.header}.${payload}`
   return settled(first.sign(signed), (signature) => `${signed}.${signature}`) as Result<K, string>
 }
@@ -197,7 +196,7 @@ const settled = <T, R>(value: Awaitable<T>, then: (value: T) => R): Awaitable<R>
   value instanceof Promise ? value.then(then) : then(value)
 
 /** Encodes a part of a token as base64url. Most JSON is ASCII, for which btoa is enough. */
-const encoded = (json: string) =>
+const encodePart = (json: string) =>
   /[^ -~]/.test(json)
     ? base64url.encode(json)
     : btoa(json)
@@ -206,7 +205,7 @@ const encoded = (json: string) =>
         .replace(/={1,2}$/, '')
 
 /** Decodes the JSON in a part of a token; undefined if there is none. */
-function decoded(part: string): Record<string, unknown> | undefined {
+function decodePart(part: string): Record<string, unknown> | undefined {
   try {
     const text = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
     // Almost all JSON is ASCII, for which atob is enough.
@@ -217,7 +216,7 @@ function decoded(part: string): Record<string, unknown> | undefined {
 }
 
 function claimsIn<C extends { exp: number }>(kind: Kind<C>, payload: string, nowMs: number): Verified<C> {
-  const json = decoded(payload)
+  const json = decodePart(payload)
   if (json === undefined) return INVALID
   const claims = v.safeParse(kind.claims, json)
   if (!claims.success || json.iss !== kind.issuer || json.aud !== kind.audience) return INVALID
@@ -232,7 +231,7 @@ const unlessExpired = <C extends { exp: number }>(claims: C, nowMs: number): Ver
 
 /** The sale that a token names, valid or not. Its holder may join there. */
 export function saleNamedIn(token: string): string | undefined {
-  return tryParse(SaleId, decoded(token.split('.', 2)[1] ?? '')?.sale)
+  return tryParse(SaleId, decodePart(token.split('.', 2)[1] ?? '')?.sale)
 }
 
 /** True if a text looks like a token of the edge, valid or not. */

@@ -95,11 +95,10 @@ const Secrets = v.object({
   webhookSecret: secretText,
   queueKeys: SecretJwkSet,
   admissionKeys: SecretJwkSet,
-  // A folder of version 0.2.0 does not have them.
-  orderKeys: v.optional(SecretJwkSet, newKeySet),
-  webhookKeys: v.optional(SecretJwkSet, newKeySet),
+  orderKeys: SecretJwkSet,
+  webhookKeys: SecretJwkSet,
   /** Keys of push messages (RFC 8292), in base64url. */
-  vapidKeys: v.optional(v.object({ public: secretText, private: secretText }), newVapidKeys),
+  vapidKeys: v.object({ public: secretText, private: secretText }),
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 

@@ -12,7 +12,7 @@ import { goodsOf } from './goods.ts'
  * redirects to it.
  */
 export async function brandStyle(sale: string, call: Call): Promise<Response> {
-  const version = (await publicNow(sale, call)).facts.goods_version ?? null
+  const version = (await publicNow(sale, call)).facts.goods_version
   const style = brandStyleOf(sale, await goodsOf(sale, version, call))
   if (!style) refuse('not-found')
   if (new URL(call.request.url).searchParams.get('v') !== String(version)) {

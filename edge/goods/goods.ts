@@ -30,12 +30,8 @@ const read = (sale: string, version: number, call: Call) =>
  * Reads the goods for a page, or another caller that works without them. Null for a sale without goods, or while they
  * cannot be read.
  */
-export async function goodsOf(
-  sale: string,
-  version: number | null | undefined,
-  call: Call,
-): Promise<GoodsDocument | null> {
-  if (version === null || version === undefined) return null
+export async function goodsOf(sale: string, version: number | null, call: Call): Promise<GoodsDocument | null> {
+  if (version === null) return null
   const known = copies.known(keyOf(sale, version))
   if (known) return known.goods
   const goods = read(sale, version, call).then(
@@ -48,5 +44,5 @@ export async function goodsOf(
 /** The route `GET /sales/{sale}/goods?v=VERSION`. */
 export async function goods(sale: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
-  return sendVersion('goods', sale, facts.goods_version ?? null, call, (version) => read(sale, version, call))
+  return sendVersion('goods', sale, facts.goods_version, call, (version) => read(sale, version, call))
 }

@@ -26,7 +26,7 @@ export async function hallFacts(
   { sale, facts }: Pick<SaleNow, 'sale' | 'facts'>,
   call: Call,
 ): Promise<HallFacts | null> {
-  const version = facts.chart_version ?? null
+  const version = facts.chart_version
   if (version === null) return null
   const key = `${sale} ${version}`
   const known = halls.get(key)

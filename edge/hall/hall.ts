@@ -39,7 +39,7 @@ export async function sections(sale: string, call: Call): Promise<Response> {
 
 /** The ETag does not include the time, so that callers keep their copy as long as nothing changes. */
 async function writeSections(facts: SaleFacts): Promise<Written> {
-  const { sale, chart_version = null, products } = facts
+  const { sale, chart_version, products } = facts
   const document: Omit<SectionsDocument, 'as_of'> = {
     sale,
     version: chart_version,
@@ -71,7 +71,7 @@ const charts = new Copies<Version>({ max: 8, freshMs: 86_400_000, waitMs: 5_000 
 /** The route `GET /sales/{sale}/chart?v=VERSION`. */
 export async function chart(sale: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
-  return sendVersion('chart', sale, facts.chart_version ?? null, call, (version) =>
+  return sendVersion('chart', sale, facts.chart_version, call, (version) =>
     charts.of(`${sale} ${version}`, () => loadVersion('chart', sale, version, call)),
   )
 }
@@ -89,7 +89,7 @@ const halls = new Copies<HallCopy>({ max: 100, freshMs: 1_000, waitMs: 2_000 })
 export async function availability(sale: string, section: string, call: Call): Promise<Response> {
   const { facts } = await publicNow(sale, call)
   const isSection = facts.products.some(({ product_id, section_type }) => section_type && product_id === section)
-  if (!isSection || (facts.chart_version ?? null) === null) refuse('not-found')
+  if (!isSection || facts.chart_version === null) refuse('not-found')
   const hall = await halls.of(sale, () => loadAvailability(sale, call))
   const { body, etag } = hall.written.get(section) ?? (await writeAvailability(hall, section))
   const headers = headersFor(sale, etag)

@@ -47,7 +47,7 @@ async function render(now: SaleNow, phase: FinalPhase, call: Call): Promise<Fina
   const view = isJson ? null : await viewOf(then, null, { kind: 'final', phase }, call, sharedLanguage(call))
   const goods = view ? view.goods : await goodsOf(now.sale, now.facts.goods_version, call)
   const text = view ? renderSale(view) : JSON.stringify(saleDocument(then, goods ?? null))
-  const isWhole = Boolean(goods) || (now.facts.goods_version ?? null) === null
+  const isWhole = Boolean(goods) || now.facts.goods_version === null
   const body = new TextEncoder().encode(text)
   const etag = await etagOf(body)
   const headers = new Headers({

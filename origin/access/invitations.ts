@@ -59,7 +59,7 @@ export class Invitations {
   ): Promise<RedeemVerdict | 'void'> {
     const link = readToken(INVITATION, this.#keys, invitation, nowMs)
     if (link.ok) {
-      const { sub, sale, uses, iat = 0 } = link.claims
+      const { sub, sale, uses, iat } = link.claims
       if (sale !== saleId) return 'unknown'
       if (links_void_before && iat * 1000 < links_void_before.getTime()) return 'void'
       return this.#redeemer.add(saleId, { hashes: [linkHash(saleId, sub)], visitor, uses })

@@ -69,7 +69,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
 /** The element in which the script draws the map, with the data for it: the hall's version, and texts. */
 function mapPlace({ view, words }: PageContext): Html | false {
   const { chart_version, limit_per_visitor, products } = view.state
-  if (typeof chart_version !== 'number') return false
+  if (chart_version === null) return false
   const currency = products.find(({ section_type }) => section_type)?.currency ?? ''
   const { left, noneLeft, perVisitorTogether, total } = words
   return html`<div class="hall" id="hall" data-script="${mapScript.path}"
