@@ -138,7 +138,10 @@ function offOf(
 ): readonly number[] {
   const { percent, amount_minor, price_minor } = code
   const units = unitsMeant(lines, code)
-  const costs = shares.map((share, i) => partOf(share / step, units[i] ?? 0, lines[i]?.quantity ?? 0) * step)
+  const costs = shares.map((share, i) => {
+    const { quantity } = assertExists(lines[i], SHARED)
+    return partOf(share / step, assertExists(units[i], SHARED), quantity) * step
+  })
   if (percent !== undefined) return spread(shareOf(sum(costs) / step, percent) * step, costs, step)
   const whole = (minor: number) => Math.floor(minor / step) * step
   if (amount_minor !== undefined) return spread(whole(Math.min(amount_minor, sum(costs))), costs, step)
@@ -154,8 +157,9 @@ function unitsMeant(lines: readonly PricedLine[], { products, units_per_use }: D
   let left = units_per_use ?? sum(units)
   const byPrice = [...lines.entries()].toSorted(([, a], [, b]) => b.unit_price_minor - a.unit_price_minor)
   for (const [i] of byPrice) {
-    units[i] = Math.min(units[i] ?? 0, left)
-    left -= units[i]
+    const meant = Math.min(assertExists(units[i], SHARED), left)
+    units[i] = meant
+    left -= meant
   }
   return units
 }

@@ -46,6 +46,7 @@ export class LoadShedder {
     return saleId === undefined || this.#of(saleId) >= bound / this.#bySale.size
   }
 
+  /** A sale without calls in progress is not counted. */
   #of(saleId: string): number {
     return this.#bySale.get(saleId) ?? 0
   }

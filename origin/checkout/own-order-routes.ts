@@ -24,7 +24,7 @@ interface OwnOrdersDeps {
   readonly sales: Sales
   readonly buyers: Buyers
   readonly checkout: { readonly existing: Pick<ExistingOrder, 'byId'> }
-  readonly orders: Pick<Orders, 'find' | 'ofVisitor' | 'pay' | 'cancel'>
+  readonly orders: Pick<Orders, 'find' | 'ofVisitor' | 'pay' | 'giveBack'>
   readonly events: Pick<OrderEvents, 'stream'>
   readonly responseTimes: Pick<ResponseTimes, 'answered'>
 }
@@ -82,7 +82,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
 
   const giveBack = withOrder(isReserved, async (_, found) => {
     const { order_id } = recorded(found)
-    const cancelled = isReserved(found) ? await orders.cancel(order_id, ['reserved'], 'given_back') : undefined
+    const cancelled = isReserved(found) ? await orders.giveBack(order_id) : undefined
     const order = cancelled ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'cancelled') return sendJson(orderNow(order), 200)
     const detail = `The order is ${order.status} and cannot be given back.`

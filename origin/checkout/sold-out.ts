@@ -84,7 +84,7 @@ export class SoldOut {
     closed.buyers = buyers
     let names = 0
     for (const [other, { buyers }] of [...this.#closed].reverse()) {
-      names += buyers?.size ?? 0
+      if (buyers) names += buyers.size
       if (names > MAX_NAMES) this.#closed.delete(other)
     }
   }

@@ -5,6 +5,7 @@ import type { Tax } from '../../shared/api/public.ts'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
 import type { orders, PaymentAction, StoredLine } from './schema/orders.ts'
+import type { Move } from './transitions.ts'
 
 export type OrderRow = Readonly<typeof orders.$inferSelect>
 
@@ -35,15 +36,6 @@ export type OrderView = OrderRow & {
 }
 
 // -- Transitions -------------------------------------------------------------------------------------------------
-
-export interface Move {
-  readonly from: readonly OrderRow['status'][]
-  /** The new status; if left out, the status stays as it is. */
-  readonly to?: OrderRow['status']
-  /** The events' type, where it is not the status. */
-  readonly type?: `order.${string}`
-  readonly reason?: string
-}
 
 /** The changes to one order that come with its transition. */
 export interface Advance {

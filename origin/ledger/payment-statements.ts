@@ -1,6 +1,7 @@
 /** What the payment of an order changes in the ledger, and the lock that each change of an order takes. */
 import type { Queryable } from './connection.ts'
 import { type Advance, advancing, type OrderRow } from './order-statements.ts'
+import { TRANSITIONS } from './transitions.ts'
 
 export interface Refund extends ChargeOf {
   readonly reason: string
@@ -28,7 +29,7 @@ export const FREE = 'free'
  * ended.
  */
 export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => sql<OrderRow[]>`
-  with paying as materialized (select * from ${advancing(sql, payments, { from: ['reserved'], to: 'paying' })}),
+  with paying as materialized (select * from ${advancing(sql, payments, TRANSITIONS.beginPayment)}),
     queued as (
       insert into jobs (queue, group_id, data)
       select 'charge', case order_total(unit_price_minor, quantity, cart, bill) when 0 then ${FREE} else '' end,
@@ -39,7 +40,7 @@ export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => s
 /** Confirms orders that still wait for it, and queues the captures of their charges, in one statement. Returns them. */
 export const confirmPaid = (sql: Queryable, paid: readonly ChargeOf[]) => sql<OrderRow[]>`
   with confirmed as materialized (
-      select * from ${advancing(sql, paid, { from: ['paying', 'reserved'], to: 'confirmed' })}),
+      select * from ${advancing(sql, paid, TRANSITIONS.confirm)}),
     owed as (insert into captures (charge_id, order_id) select charge_id, order_id from confirmed
       on conflict do nothing),
     -- A second job for a charge finds no open row.

@@ -43,18 +43,23 @@ interface PauseDeps {
 
 /** Rounds that stop the clock of all holds, and start it again. */
 export function holdPauses({ sql, redis, runtime }: PauseDeps): () => Promise<void> {
-  // The clock may be stopped at first, by another worker that has ended since.
-  let isStopped = true
+  // At first the clock may be stopped, by another worker that has ended since.
+  let clock: 'running' | 'stopped' = 'stopped'
   return async () => {
     // Two keys, which a Cluster may have on two nodes.
     const notes = Promise.all([redis.get(REACHED), redis.get(AWAY)])
     const [reached, silentMs] = await withTimeout(notes, REDIS_TIMEOUT_MS, runtime)
     const isPayable = reached !== null || silentMs === null
-    if (isPayable && isStopped) await sql`select resume_holds()`
-    else if (!isPayable)
+    if (isPayable) {
+      // From stopped to running: each hold ends later by the time that the clock stood.
+      if (clock === 'stopped') await sql`select resume_holds()`
+      clock = 'running'
+    } else {
+      // From running to stopped, and once more in each round: another worker may have resumed the holds.
       await sql`
         insert into hold_pauses (began_at) values (clock_timestamp() - ${Number(silentMs)} * interval '1 millisecond')
         on conflict do nothing`
-    isStopped = !isPayable
+      clock = 'stopped'
+    }
   }
 }

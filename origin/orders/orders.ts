@@ -24,7 +24,6 @@ import {
   findOrders,
   heldBy,
   kindOf,
-  type Move,
   moveOrders,
   type OrderRow,
   type OrderView,
@@ -33,6 +32,7 @@ import {
 } from '../ledger/order-statements.ts'
 import { beginPayments, type ChargeOf, confirmPaid, lockOrders, type Refund } from '../ledger/payment-statements.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
+import { type Move, TRANSITIONS } from '../ledger/transitions.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { refuse } from '../lib/http/request.ts'
 import type { Runtime } from '../lib/runtime.ts'
@@ -139,7 +139,7 @@ export class Orders {
   /** The charge of an attempt waits for its buyer, and the hold with it. */
   async requireAction(waits: readonly (Attempt & { readonly action: PaymentAction })[]): Promise<void> {
     const { sql, actionSeconds } = this.#deps
-    this.#changed(await advanceOrders(sql, waits, { from: ['paying'], to: 'paying' }, actionSeconds))
+    this.#changed(await advanceOrders(sql, waits, TRANSITIONS.awaitBuyer, actionSeconds))
   }
 
   /**
@@ -155,17 +155,16 @@ export class Orders {
     const isLast = ({ order, attempt }: Attempt) => attempt >= PAYMENT_ATTEMPTS || !held.has(order)
     await this.#advance(
       declined.filter((one) => !isLast(one)),
-      { from: ['paying'], to: 'reserved', type: 'order.declined' },
+      TRANSITIONS.declineAttempt,
     )
-    await this.#advance(declined.filter(isLast), { from: ['paying'], to: 'cancelled', reason: 'declined' })
+    await this.#advance(declined.filter(isLast), TRANSITIONS.declineLast)
   }
 
   /** Cancels an order whose buyer never authenticated the payment. */
-  abandon = (attempt: Attempt) =>
-    this.#advance([attempt], { from: ['paying'], to: 'cancelled', reason: 'not_authenticated' })
+  abandon = (attempt: Attempt) => this.#advance([attempt], TRANSITIONS.abandon)
 
   /** Confirms an order that costs nothing, without a charge. */
-  confirmFree = (orderId: string) => this.#moveOne(orderId, { from: ['paying'], to: 'confirmed' })
+  confirmFree = (orderId: string) => this.#moveOne(orderId, TRANSITIONS.confirmFree)
 
   /**
    * Confirms an order that was paid at the box office, without a charge; undefined if its hold has ended. Its payment
@@ -174,7 +173,7 @@ export class Orders {
   async confirmAtBoxOffice(orderId: string, operator: string): Promise<OrderRow | undefined> {
     const advance = { order: orderId, method: BOX_OFFICE_METHOD }
     const [confirmed] = await this.#deps.sql.begin(async (tx) => {
-      const moved = await advanceOrders(tx, [advance], { from: ['reserved'], to: 'confirmed' })
+      const moved = await advanceOrders(tx, [advance], TRANSITIONS.confirmAtBoxOffice)
       await audit(
         tx,
         moved.map((order) => ({
@@ -191,8 +190,9 @@ export class Orders {
     return confirmed
   }
 
-  cancel = (orderId: string, from: OrderRow['status'][], reason: string) =>
-    this.#moveOne(orderId, { from, to: 'cancelled', reason })
+  giveBack = (orderId: string) => this.#moveOne(orderId, TRANSITIONS.giveBack)
+
+  timeOut = (orderId: string) => this.#moveOne(orderId, TRANSITIONS.timeOut)
 
   /**
    * Cancels an order for the shop: its units come back, and its money too. A charge that waits for its buyer is
@@ -205,11 +205,10 @@ export class Orders {
       const [before] = await lockOrders(tx, [orderId])
       if (!before) return undefined
       const { status, sale_id: sale } = before
-      const move = { from: ['reserved', 'paying', 'confirmed'], to: 'cancelled', reason: 'by_shop' } as const
       // What was paid at the box office is given back there.
       const isBoxOffice = status === 'confirmed' && before.payment_method === BOX_OFFICE_METHOD
       const refundedMinor = isBoxOffice ? totalOf(before) : before.refunded_minor
-      const [moved] = await advanceOrders(tx, [{ order: orderId, refundedMinor }], move)
+      const [moved] = await advanceOrders(tx, [{ order: orderId, refundedMinor }], TRANSITIONS.cancelByShop)
       if (!moved) return { order: before, isNew: false, wasSold: false }
       const charge = status === 'confirmed' ? before.charge_id : before.action?.charge
       if (charge)
@@ -226,7 +225,7 @@ export class Orders {
   /** Marks a paid order as handed over, once. Repeats return the same order; undefined if it is unknown or not paid. */
   async fulfil(orderId: string, operator: string): Promise<OrderRow | undefined> {
     const [fulfilled] = await this.#deps.sql.begin(async (tx) => {
-      const moved = await moveOrders(tx, [orderId], { from: ['confirmed'], to: 'fulfilled' })
+      const moved = await moveOrders(tx, [orderId], TRANSITIONS.fulfil)
       await audit(
         tx,
         moved.map(({ sale_id: sale }) => ({
@@ -245,8 +244,7 @@ export class Orders {
     return found?.status === 'fulfilled' ? found : undefined
   }
 
-  expire = (orderIds: readonly string[]) =>
-    this.move(orderIds, { from: ['reserved'], to: 'expired', reason: 'not_paid_in_time' })
+  expire = (orderIds: readonly string[]) => this.move(orderIds, TRANSITIONS.expire)
 
   async #moveOne(orderId: string, move: Move): Promise<OrderRow | undefined> {
     const [moved] = await this.move([orderId], move)
@@ -257,7 +255,7 @@ export class Orders {
   async takeFrom(visitor: string, saleIds: readonly string[], operator: string): Promise<void> {
     const cancelled = await this.#deps.sql.begin(async (tx) => {
       const held = await heldBy(tx, visitor, saleIds)
-      const moved = await moveOrders(tx, held, { from: ['reserved'], to: 'cancelled', reason: 'blocked' })
+      const moved = await moveOrders(tx, held, TRANSITIONS.block)
       const by = { actor: operator, action: 'blocked', before: 'reserved', after: 'cancelled' }
       await audit(
         tx,

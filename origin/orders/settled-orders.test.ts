@@ -14,7 +14,7 @@ const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, pric
 
 function routesTo(status: 'reserved' | 'cancelled' | 'expired' | 'refunded') {
   const order = { ...orderFrom(reservation, recorded), status }
-  const orders = { find: async () => order, ofVisitor: vi.fn(), pay: vi.fn(), cancel: vi.fn() }
+  const orders = { find: async () => order, ofVisitor: vi.fn(), pay: vi.fn(), giveBack: vi.fn() }
   const buyers = {
     throughEdge: (_, next) => next(),
     rightOf: async () => ({ sale: 'drop', order: reservation.order }),
@@ -51,7 +51,7 @@ it.each(['cancelled', 'expired', 'refunded'] as const)(
     expect(await (await app.request(path)).json()).toMatchObject({ status })
     await app.request(`${path}/payment`, payment)
     await app.request(path, { method: 'DELETE' })
-    expect([orders.pay.mock.calls, orders.cancel.mock.calls]).toEqual([[], []])
+    expect([orders.pay.mock.calls, orders.giveBack.mock.calls]).toEqual([[], []])
   },
 )
 
@@ -59,7 +59,7 @@ it('pays a reserved one, and gives it back', async () => {
   const { app, orders, path } = routesTo('reserved')
   await app.request(`${path}/payment`, payment)
   await app.request(path, { method: 'DELETE' })
-  expect([orders.pay, orders.cancel].map(({ mock }) => mock.calls.map(([id]) => id))).toEqual([
+  expect([orders.pay, orders.giveBack].map(({ mock }) => mock.calls.map(([id]) => id))).toEqual([
     [reservation.order],
     [reservation.order],
   ])

@@ -3,8 +3,10 @@
  * money afterwards. Every source of a charge's state (response, webhook, the provider's records) ends in `settle`,
  * the only place that decides, for many charges at a time.
  */
+
 import type { Logger } from 'pino'
 import { isSold } from '../../shared/api/order-status.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
@@ -99,7 +101,7 @@ interface ChargesDeps {
   readonly calls: Calls
   /** The providers whose records are compared, each with a cursor of its own. */
   readonly sources: readonly Pick<PaymentProvider, 'name' | 'changes'>[]
-  readonly orders: Pick<Orders, 'pay' | 'confirm' | 'confirmFree' | 'requireAction' | 'decline' | 'abandon' | 'cancel'>
+  readonly orders: Pick<Orders, 'pay' | 'confirm' | 'confirmFree' | 'requireAction' | 'decline' | 'abandon' | 'timeOut'>
   readonly captures: Pick<Outbox, 'markDone'>
   readonly refunds: Pick<Outbox, 'recheck' | 'compare'>
   readonly metrics: Pick<Metrics, 'payments' | 'findings'>
@@ -186,7 +188,7 @@ export class Charges implements Consumer<'charge'> {
       return DONE
     }
     if (!mayTry(order, job.attempt, this.#deps.nowMs())) return this.#giveUp(order_id, attempt)
-    const method = payment_method ?? ''
+    const method = assertExists(payment_method, 'An order that is being paid has a method.')
     const about = { order: order_id, attempt }
     const charged = await provider.authorize({ ...about, amountMinor, currency, method, returnUrl: returnUrl(order) })
     const { result } = charged
@@ -261,7 +263,7 @@ export class Charges implements Consumer<'charge'> {
     if (found && found.status !== 'pending') await this.settle(found)
     // The charge now waits for its buyer.
     if (found?.status === 'requires_action' && found.attempt === attempt) return DONE
-    const cancelled = await orders.cancel(order, ['paying'], 'payment_timeout')
+    const cancelled = await orders.timeOut(order)
     if (!cancelled || found?.status !== 'pending') return DONE
     // If this fails, the charge is voided when it is reported authorized.
     const current = await provider.cancel(found.charge).catch((error) => {
@@ -334,8 +336,8 @@ export class Charges implements Consumer<'charge'> {
       if (status === 'authorized') return captured.has(charge)
       if (status !== 'captured' || captured.get(charge) !== true) return false
       if (!record.refundedMinor) return true
-      const { minor, isAll } = returned.get(charge) ?? {}
-      return isAll === false && minor === record.refundedMinor
+      const known = returned.get(charge)
+      return known !== undefined && !known.isAll && known.minor === record.refundedMinor
     })
   }
 

@@ -3,7 +3,9 @@
  * written with its job and open until the provider has confirmed it; a charge has one capture and any number of
  * refunds. If a row is deleted, such as the capture of a charge to be refunded, its job ends quietly.
  */
+
 import type { Logger } from 'pino'
+import { assertExists } from '../../shared/lib/assert.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
@@ -76,6 +78,9 @@ interface OutboxDeps {
   /** Left out: the machine's. */
   readonly runtime?: Runtime
 }
+
+/** The product of a finding that is about no product. */
+const NO_PRODUCT = ''
 
 export class Outbox implements Consumer<OutboxKind> {
   readonly queue: OutboxKind
@@ -209,8 +214,8 @@ export class Outbox implements Consumer<OutboxKind> {
   async #report(tx: Queryable, { charge, order: orderId }: ChargeOf, error: string): Promise<void> {
     const order = await findOrder(tx, orderId)
     await openFinding(tx, this.#deps.metrics, {
-      sale: order?.sale_id ?? NO_SALE,
-      product: order?.product_id ?? '',
+      sale: order ? order.sale_id : NO_SALE,
+      product: order ? order.product_id : NO_PRODUCT,
       kind: `${this.queue}_failed`,
       subject: charge,
       detail: { order: orderId, error },
@@ -247,8 +252,10 @@ export class Outbox implements Consumer<OutboxKind> {
       const found = await noteReturns(tx, reports)
       for (const charge of found.reopened) await this.#report(tx, charge, 'the bank sent it back')
       for (const charge of found.undone) await this.#report(tx, charge, 'the bank sent back what was refunded by hand')
-      for (const { sale_id: sale, product_id: product, order_id: order, charge_id } of found.outside)
-        await openFinding(tx, metrics, { sale, product, kind: OUTSIDE, subject: charge_id ?? '', detail: { order } })
+      for (const { sale_id: sale, product_id: product, order_id: order, charge_id } of found.outside) {
+        const subject = assertExists(charge_id, 'An order with a refund has a charge.')
+        await openFinding(tx, metrics, { sale, product, kind: OUTSIDE, subject, detail: { order } })
+      }
       return found
     })
     metrics.refunds.inc({ outcome: 'failed' }, noted.reopened.length)

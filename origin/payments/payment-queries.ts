@@ -5,6 +5,7 @@
 
 import { isSold } from '../../shared/api/order-status.ts'
 import type { Card } from '../../shared/api/public.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { closingAbout } from '../findings/finding-queries.ts'
 import type { JobData } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -217,7 +218,7 @@ export async function ordersOfTestSales(sql: Queryable, orders: readonly string[
 
 /** The refunds of these orders' own charges. */
 export async function refundsOf(tx: Queryable, orders: readonly OrderRow[]): Promise<RefundRow[]> {
-  const charges = orders.flatMap(({ charge_id }) => charge_id ?? [])
+  const charges = orders.map(({ charge_id }) => charge_id).filter((charge) => charge !== null)
   if (charges.length === 0) return []
   return tx<RefundRow[]>`select * from refunds where charge_id = any(${charges}::text[]) order by asked_at, refund_id`
 }
@@ -305,7 +306,8 @@ async function updateRefunded(tx: Queryable, orders: readonly OrderRow[]): Promi
     const own = rows.filter((row) => row.charge_id === order.charge_id)
     // An order that was cancelled before its money was taken shows no refund.
     const wasPaid = isSold(order.status) || order.status === 'returned'
-    if (!wasPaid && !(order.status === 'cancelled' && isTaken.has(order.charge_id ?? ''))) continue
+    const wasTaken = order.charge_id !== null && isTaken.has(order.charge_id)
+    if (!wasPaid && !(order.status === 'cancelled' && wasTaken)) continue
     const { refundedMinor, move, returned } = refundMove(order, own)
     const { order_id: id } = order
     const isMoved = move.to !== undefined || refundedMinor !== order.refunded_minor
@@ -369,7 +371,7 @@ export async function noteReturns(tx: Queryable, reports: readonly Returned[]): 
     }
     if (counted.undone.length > 0) {
       await tx`delete from refunds where refund_id = any(${counted.undone as string[]}::uuid[])`
-      noted.undone.push({ charge, order: said[0]?.order ?? '' })
+      noted.undone.push({ charge, order: assertExists(said[0], 'A charge comes with its report.').order })
     }
     const order = orders.find(
       ({ charge_id, status }) => charge_id === charge && (isSold(status) || status === 'returned'),

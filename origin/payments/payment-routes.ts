@@ -12,7 +12,7 @@ import { requireOrder } from '../orders/orders.ts'
 import type { OperatedSales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import type { Payments } from './payments.ts'
-import { askRefund } from './refunds.ts'
+import { requestRefund } from './refunds.ts'
 
 interface RefundDeps {
   readonly sql: Sql
@@ -24,7 +24,7 @@ export const refundRoutes = ({ sql, reconciler, sales }: RefundDeps) =>
   new Hono().post('/orders/:order/refund', jsonBody(RefundRequest), async (c) => {
     const by = { operator: operatorOf(c), key: idempotencyKey(c) }
     const { order_id, product_name = null, tax = null } = await requireOrder(sql, c.req.param('order'))
-    const { order, isReplay, isDone, isRestocked } = await askRefund(sql, order_id, c.req.valid('json'), by)
+    const { order, isReplay, isDone, isRestocked } = await requestRefund(sql, order_id, c.req.valid('json'), by)
     if (isRestocked) await reconciler.unitsReturned([order])
     if (isReplay) c.header('Idempotency-Replayed', 'true')
     return c.json(orderAt({ product_name, tax, ...order }, sales.nowMs()), isDone ? 200 : 202)

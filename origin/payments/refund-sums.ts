@@ -3,8 +3,9 @@
  * whatever is left of its charge; an order's `refunded_minor` is always the sum of its made refunds. Pure.
  */
 import { isSold } from '../../shared/api/order-status.ts'
-import { type Move, type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
+import { type OrderRow, type Priced, totalOf } from '../ledger/order-statements.ts'
 import type { refunds } from '../ledger/schema/payments.ts'
+import { type Move, TRANSITIONS } from '../ledger/transitions.ts'
 import { linesLeft } from '../orders/order-lines.ts'
 import type { ProviderRefund, Returns } from '../providers/provider.ts'
 
@@ -18,13 +19,14 @@ const returnedFor = ({ returned }: Pick<RefundRow, 'returned'>) =>
   Object.values(returned).reduce((sum, minor) => sum + minor, 0)
 
 /** Null: all that is left. */
-const sumOf = (total: number, amounts: readonly (number | null)[]) =>
-  amounts.includes(null)
-    ? total
-    : Math.min(
-        total,
-        amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0),
-      )
+function sumOf(total: number, amounts: readonly (number | null)[]): number {
+  let sum = 0
+  for (const amount of amounts) {
+    if (amount === null) return total
+    sum += amount
+  }
+  return Math.min(total, sum)
+}
 const askedBy = (row: RefundRow) => (row.amount_minor === null ? null : Math.max(row.amount_minor, returnedFor(row)))
 const isMade = (row: RefundRow) => row.refunded_at !== null
 const madeBy = (row: RefundRow) => (isMade(row) ? askedBy(row) : returnedFor(row))
@@ -42,9 +44,11 @@ export function amountOf(order: Priced, row: RefundRow, rows: readonly RefundRow
   )
 }
 
+/** The lines that these refunds name, made or not. One of a sum, or of the whole order, names none. */
+export const givenBack = (rows: readonly RefundRow[]): number[] => rows.flatMap(({ lines }) => lines ?? [])
+
 /** The lines whose units come back with these refunds. */
-export const restockedBy = (rows: readonly RefundRow[]): number[] =>
-  rows.flatMap(({ restock, lines }) => (restock ? (lines ?? []) : []))
+export const restockedBy = (rows: readonly RefundRow[]): number[] => givenBack(rows.filter(({ restock }) => restock))
 
 interface RefundMove {
   readonly refundedMinor: number
@@ -64,17 +68,18 @@ export function refundMove(order: OrderRow, rows: readonly RefundRow[]): RefundM
   const refundedMinor = sumOf(totalOf(order), rows.map(madeBy))
   if (refundedMinor < refunded_minor) {
     // An order that was refunded is paid again; units that are back for sale stay there.
-    const to = status === 'refunded' ? ({ to: 'confirmed' } as const) : {}
-    return { refundedMinor, move: { from, type: 'order.refund_failed', ...to }, returned: [] }
+    const { refundFailed } = TRANSITIONS
+    const move = status === 'refunded' ? refundFailed : { from, type: refundFailed.type }
+    return { refundedMinor, move, returned: [] }
   }
   const restocked = new Set(restockedBy(made))
   const isRestocked =
     made.some((row) => row.restock && row.lines === null) || linesLeft(order, [...restocked]).length === 0
-  if (isSold(status) && isRestocked) return { refundedMinor, move: { from, to: 'returned' }, returned: [] }
+  if (isSold(status) && isRestocked) return { refundedMinor, move: TRANSITIONS.restock, returned: [] }
   const returned = isSold(status) ? linesLeft(order, []).filter((line) => restocked.has(line)) : []
   const isWhole = refundedMinor === totalOf(order) && (status === 'confirmed' || status === 'fulfilled')
-  const move = isWhole ? ({ to: 'refunded' } as const) : ({ type: 'order.refunded' } as const)
-  return { refundedMinor, move: { from, ...move }, returned }
+  const move: Move = isWhole ? TRANSITIONS.refund : { from, type: 'order.refunded' }
+  return { refundedMinor, move, returned }
 }
 
 // -- What the provider says --------------------------------------------------------------------------------------

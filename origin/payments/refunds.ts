@@ -13,7 +13,7 @@ import { findOrder, type OrderRow, type OrderView, returnLines } from '../ledger
 import { lockOrders } from '../ledger/payment-statements.ts'
 import { priceOf, requireLines } from '../orders/order-lines.ts'
 import { insertRefund, refundsOf } from './payment-queries.ts'
-import { amountLeft, amountOf, type RefundRow } from './refund-sums.ts'
+import { amountLeft, amountOf, givenBack, type RefundRow } from './refund-sums.ts'
 
 /** The operator, and the key of the call if it has one. */
 interface Asked {
@@ -34,7 +34,7 @@ interface RefundResult {
  * Throws, and changes nothing, if the order is not sold, if more is asked for than is left, or a line is given back
  * already.
  */
-export async function askRefund(
+export async function requestRefund(
   sql: Sql,
   orderId: string,
   request: RefundRequest,
@@ -91,20 +91,18 @@ export async function askRefund(
   return { order, isReplay, isDone: row === null || row.refunded_at !== null, isRestocked: row === null }
 }
 
-/** The lines that these refunds name, made or not. */
-export const givenBack = (rows: readonly RefundRow[]): number[] => rows.flatMap(({ lines }) => lines ?? [])
-
 /** True if a call with a known key asks for the same refund. */
 function isSame(request: RefundRequest, row: RefundRow, order: OrderRow, rows: readonly RefundRow[]): boolean {
   const { amount_minor, reason, restock, lines } = request
   const sameLines = textOf(lines) === textOf(row.lines)
   const others = rows.filter(({ refund_id }) => refund_id !== row.refund_id)
-  const unnamed = row.amount_minor === null || (lines && row.amount_minor === priceOf(order, lines, givenBack(others)))
+  const unnamed =
+    row.amount_minor === null || (sameLines && lines && row.amount_minor === priceOf(order, lines, givenBack(others)))
   const sameAmount = amount_minor === undefined ? unnamed : amount_minor === amountOf(order, row, rows)
   return sameAmount === true && sameLines && restock === row.restock && reason === row.reason
 }
 
-const textOf = (lines: readonly number[] | null | undefined) => lines?.toSorted((a, b) => a - b).join() ?? ''
+const textOf = (lines: readonly number[] | null | undefined) => (lines ? lines.toSorted((a, b) => a - b).join() : '')
 
 const tooMuch = (leftMinor: number): Problem => ({
   ...invalidField('amount_minor', leftMinor === 0 ? 'nothing is left to refund' : `at most ${leftMinor} is left`),

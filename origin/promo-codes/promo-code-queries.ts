@@ -2,8 +2,10 @@
  * Reads and writes promo codes in the ledger. The uses of a code are a row of `products`, which both gates count; the
  * other columns say what the code takes off.
  */
+
 import type { PromoCode } from '../../shared/api/goods.ts'
 import { LIVE } from '../../shared/api/order-status.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -95,19 +97,23 @@ const importsAfter = (sql: Queryable, saleId: string, version: number, limit: nu
   where sale_id = ${saleId} and action = ${IMPORTED} and entry_id > ${version} and after -> 'changed' <> '[]'
   order by entry_id desc limit ${limit}`
 
+/** The version of a sale whose codes were never imported. */
+const NO_IMPORT = 0
+
 /** The version must be read before the codes. The codes are then of this version or a later one. */
 export async function versionOfCodes(sql: Queryable, saleId: string): Promise<string> {
   const [latest] = await importsAfter(sql, saleId, 0, 1)
-  return String(latest?.entry_id ?? 0)
+  return String(latest ? latest.entry_id : NO_IMPORT)
 }
 
 /** Throws unless the codes of a locked sale have this version. */
 async function requireVersion(tx: Queryable, saleId: string, version: string): Promise<void> {
   if (version === (await versionOfCodes(tx, saleId))) return
   const imports = await importsAfter(tx, saleId, /^\d{1,15}$/.test(version) ? Number(version) : 0, MAX_IMPORTS)
-  const { by, at } = imports[0] ?? {}
+  // Without an import after this version, the version is none that a page was given.
+  const latest = imports[0]
   const changed = [...new Set(imports.flatMap((one) => one.changed))]
-  throw new ProblemError(problem('changed-meanwhile', { changed, by, at }))
+  throw new ProblemError(problem('changed-meanwhile', { changed, by: latest?.by, at: latest?.at }))
 }
 
 /**
@@ -201,7 +207,7 @@ export async function writePromoCodes(
         actor: operator,
         action: IMPORTED,
         sale: saleId,
-        before: { codes: before?.codes ?? 0 },
+        before: { codes: assertExists(before, 'A count has one row.').codes },
         after: { codes: codes.length, changed: changed.map(({ code }) => code) },
       },
     ])

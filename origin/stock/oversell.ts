@@ -11,10 +11,10 @@ import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/order-statements.ts'
 import type { Refund } from '../ledger/payment-statements.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
 import { forSale } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import {
-  CANCELLABLE,
   countOrders,
   findOrderCount,
   lockAndCount,
@@ -157,8 +157,7 @@ async function cancelLatest(deps: RecountDeps, ref: ProductRef, actor: string): 
     const { orders: all, ...counted } = await lockAndCount(tx, ref)
     const { total, buffer } = counted
     const statuses = await lockLatestOrders(tx, ref, all.held + all.sold - forSale(counted))
-    const move = { from: CANCELLABLE, to: 'cancelled', reason: 'oversold' } as const
-    const cancelled = await moveOrders(tx, [...statuses.keys()], move)
+    const cancelled = await moveOrders(tx, [...statuses.keys()], TRANSITIONS.cancelOversold)
     const owed = cancelled.flatMap(({ order_id, charge_id }): Refund[] =>
       charge_id ? [{ charge: charge_id, order: order_id, reason: 'oversold' }] : [],
     )

@@ -5,6 +5,7 @@
 import { HELD, LIVE, SOLD } from '../../shared/api/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
 
 /** One product of a sale, by their ids. */
 export interface ProductRef {
@@ -212,7 +213,7 @@ export async function setCounters(
 }
 
 /** What is fulfilled stays fulfilled. */
-export const CANCELLABLE = [...HELD, 'confirmed'] as const
+const CANCELLABLE = TRANSITIONS.cancelOversold.from
 
 /** Locks the latest orders that together have these units, and returns their status by id. */
 export async function lockLatestOrders(

@@ -23,7 +23,7 @@ import { lockOrders } from '../ledger/payment-statements.ts'
 import { linesLeft, priceOf, requireLines } from '../orders/order-lines.ts'
 import { refundsOf } from '../payments/payment-queries.ts'
 import { givenBack, restockedBy } from '../payments/refund-sums.ts'
-import { askRefund } from '../payments/refunds.ts'
+import { requestRefund } from '../payments/refunds.ts'
 import { readSales } from '../sales/sale-queries.ts'
 
 interface By {
@@ -59,7 +59,7 @@ export async function cancelLines(
   if (decided === 'whole') return undefined
   if (decided === 'refund') {
     const { operator, key, reason = 'cancelled by the shop' } = by
-    return askRefund(sql, orderId, { lines: [...lines], reason, restock: true }, { operator, key })
+    return requestRefund(sql, orderId, { lines: [...lines], reason, restock: true }, { operator, key })
   }
   const order = await findOrder(sql, orderId)
   if (!order) throw new Error('the order is gone')

@@ -9,6 +9,7 @@ import { audit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, moveOrders, type OrderRow, type OrderView, returnLines } from '../ledger/order-statements.ts'
 import { lockOrders } from '../ledger/payment-statements.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
 import { linesLeft, requireLines } from '../orders/order-lines.ts'
 import { refundsOf } from '../payments/payment-queries.ts'
 import type { RefundRow } from '../payments/refund-sums.ts'
@@ -28,7 +29,7 @@ export async function returnUnits(
     const { status, sale_id: sale } = order
     const lines = linesToReturn(order, await refundsOf(tx, [order]), asked)
     const isAll = linesLeft(order, lines).length === 0
-    if (isAll) await moveOrders(tx, [orderId], { from: [status], to: 'returned', type: TYPE })
+    if (isAll) await moveOrders(tx, [orderId], { ...TRANSITIONS.restock, type: TYPE })
     else await returnLines(tx, orderId, lines, { how: 'refunded', type: TYPE })
     const entry = {
       actor: operator,

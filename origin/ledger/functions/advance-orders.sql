@@ -1,9 +1,9 @@
 -- The lists of statuses are those of shared/api/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a
 -- function call instead, even of an immutable one, made a batch a tenth slower.
 
--- advance_orders: moves all orders that are in one of the statuses p_from to p_to, updates the inventory, and writes
--- an event for each. The guard on the status makes a transition happen once. Returns the moved orders in their new
--- state.
+-- advance_orders: makes one of the transitions of ledger/transitions.ts: moves all orders that are in one of the
+-- statuses p_from to p_to, updates the inventory, and writes an event for each. The guard on the status makes a
+-- transition happen once. Returns the moved orders in their new state.
 --
 -- p_to: null leaves the status as it is. p_type: the events' type; null: that of the status.
 -- The other arrays are null, or parallel to p_ids; a null in them changes nothing.
