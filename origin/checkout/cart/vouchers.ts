@@ -7,7 +7,7 @@ import { invalidField, type Problem, problem } from '../../../shared/problem.ts'
 import type { Queryable } from '../../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../../ledger/sale-row.ts'
 
-/** Its use is a part of the cart (`usePromoCode` in ledger/cart.ts), so both gates count it. */
+/** A use of it is a part of the cart (`usePromoCode` in ledger/cart.ts), so both gates count it. */
 export interface Voucher {
   readonly discount: Discount
   /** False if an order may have no other voucher. */
@@ -16,7 +16,7 @@ export interface Voucher {
   readonly usesPerVisitor: number | null
 }
 
-/** Who presents a voucher. */
+/** The caller who presents a voucher. */
 export interface Presenter {
   readonly visitor: string
   /** The networks as EDGE_NETWORKS_HEADER contains them; omitted if nothing is limited. */
