@@ -21,6 +21,8 @@ Exit status: 0 every promise held, 1 one was broken.`
 
 const PARTS = ['checkout', 'payments', 'line'] as const
 type PartName = (typeof PARTS)[number]
+/** While one order of events waits for a store, another one goes on. */
+const WIDTH = 3
 const PROGRESS_EVERY_MS = 5_000
 
 async function command(): Promise<number> {
@@ -30,7 +32,7 @@ async function command(): Promise<number> {
   const only = options.only as PartName | undefined
   if (only !== undefined && !PARTS.includes(only)) throw new UsageError(`--only needs one of ${PARTS.join(', ')}.`)
   const postgres = await startPostgres({ settings: ['fsync=off', 'full_page_writes=off'] })
-  const stores = await openStores(postgres.url)
+  const stores = await Promise.all(Array.from({ length: WIDTH }, () => openStores(postgres.url)))
   try {
     const parts: readonly Part[] = [shopPart(stores, 'checkout'), shopPart(stores, 'payments')] as never
     for (const part of parts.filter(({ name }) => only === undefined || name === only))
@@ -38,7 +40,7 @@ async function command(): Promise<number> {
     console.log('Good')
     return 0
   } finally {
-    await stores.stop()
+    for (const one of stores) await one.stop()
     await postgres.stop()
   }
 }

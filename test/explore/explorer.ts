@@ -18,6 +18,8 @@ export interface Part<Result extends Played = Played> {
   readonly name: string
   /** The named points of its code. */
   readonly points: ReadonlySet<string>
+  /** How many orders it plays at once, each on stores of its own; left out: one. */
+  readonly width?: number
   /** Plays the order of a seed: the same seed, the same steps. */
   play(seed: number): Promise<Result>
   /** A shorter order that breaks the same promise. */
@@ -37,12 +39,21 @@ export async function explore<Result extends Played>(
   { seed: first, orders }: { readonly seed: number; readonly orders: number },
   played: (seed: number, result: Result) => void = () => {},
 ): Promise<Failure | null> {
-  for (let seed = first; seed < first + orders; seed++) {
-    const found = await part.play(seed)
-    played(seed, found)
-    if (found.broken !== null) return { seed, found, short: await part.shorten(found) }
+  const failed = new Map<number, Result>()
+  let next = first
+  const playOn = async () => {
+    while (next < first + orders && failed.size === 0) {
+      const seed = next++
+      const found = await part.play(seed)
+      played(seed, found)
+      if (found.broken !== null) failed.set(seed, found)
+    }
   }
-  return null
+  await Promise.all(Array.from({ length: part.width ?? 1 }, playOn))
+  // The first of those that were played at once, whichever was found first.
+  const [seed = 0] = [...failed.keys()].toSorted((a, b) => a - b)
+  const found = failed.get(seed)
+  return found ? { seed, found, short: await part.shorten(found) } : null
 }
 
 /** The promise alone, without how it was broken. */

@@ -52,8 +52,14 @@ export async function shrink<Actor>(
 
   async function removeActors(): Promise<boolean> {
     let isChanged = false
-    for (let at = best.actors.length - 1; at >= 0; at--)
-      isChanged = (await accept({ ...best, actors: best.actors.filter((_, i) => i !== at) })) || isChanged
+    for (let at = best.actors.length - 1; at >= 0; at--) {
+      const actors = best.actors.filter((_, i) => i !== at)
+      // Those who were chosen behind the one that is gone move up.
+      const who = best.decisions.who.map((n) => Math.max(0, n - 1))
+      const isSimpler =
+        (await accept({ ...best, actors })) || (await accept({ actors, decisions: { ...best.decisions, who } }))
+      isChanged = isSimpler || isChanged
+    }
     return isChanged
   }
 

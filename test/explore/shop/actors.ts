@@ -4,7 +4,7 @@
  */
 
 import type { Outcome } from '../../../origin/checkout/outcome.ts'
-import { askRefund } from '../../../origin/payments/refunds.ts'
+import { requestRefund } from '../../../origin/payments/refunds.ts'
 import { restock, switches } from '../../../origin/sales/sale-queries.ts'
 import { returnUnits } from '../../../origin/support/return-units.ts'
 import type { CheckoutRequest } from '../../../shared/api/public.ts'
@@ -181,7 +181,7 @@ async function settle(
   order: string,
 ): Promise<void> {
   const { process, orders } = await members.of(at)
-  const work = after === 'pays' ? () => orders.pay(order, 'ok') : () => orders.cancel(order, ['reserved'], 'given_back')
+  const work = after === 'pays' ? () => orders.pay(order, 'ok') : () => orders.giveBack(order)
   await process.ask(() => Promise.resolve(work()).catch(() => undefined))
 }
 
@@ -201,7 +201,7 @@ async function operate(stage: Stage, what: Operation, member: Member): Promise<v
     const order = await latest('confirmed', 'fulfilled', 'refunded')
     if (!order) return
     const request = { reason: 'asked', restock, ...(amount !== undefined && { amount_minor: amount }) }
-    const { isRestocked } = await askRefund(sql, order, request as never, { operator: 'op', key: null })
+    const { isRestocked } = await requestRefund(sql, order, request as never, { operator: 'op', key: null })
     if (isRestocked) await reconciler.unitsReturned([{ sale_id: sale }])
   }
   const work = async () => {

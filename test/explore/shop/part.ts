@@ -1,4 +1,4 @@
-/** The shop as a part that can be explored: its checkout, its payments, or both. */
+/** The shop as a part that can be explored: its checkout, or its payments. */
 import type { Part, Played } from '../explorer.ts'
 import { promiseOf } from '../explorer.ts'
 import { type Order, shrink } from '../shrink.ts'
@@ -11,22 +11,37 @@ interface Result extends Played {
   readonly order: Order<Actor>
 }
 
-export const shopPart = (stores: Stores, name: 'checkout' | 'payments'): Part<Result> => ({
-  name,
-  points: POINTS,
-  play: async (seed) => resultOf(await playSeed(stores, seed, name)),
-  async shorten(failed) {
+export function shopPart(stores: readonly Stores[], name: 'checkout' | 'payments'): Part<Result> {
+  const free = [...stores]
+  /** Plays on stores that nobody else has meanwhile. */
+  const onStores = async (play: (stores: Stores) => Promise<PlayedShop>): Promise<Result> => {
+    const own = free.pop()
+    if (!own) throw new Error('more orders are played at once than there are stores')
+    try {
+      return resultOf(await play(own))
+    } finally {
+      free.push(own)
+    }
+  }
+  const shorten = async (failed: Result) => {
     const promise = promiseOf(failed.broken ?? '')
     let shortest = failed
     await shrink(failed.order, async (order) => {
-      const result = resultOf(await playOrder(stores, order))
+      const result = await onStores((own) => playOrder(own, order))
       const isSame = promiseOf(result.broken ?? '') === promise
       if (isSame) shortest = result
       return isSame
     })
     return shortest
-  },
-})
+  }
+  return {
+    name,
+    points: POINTS,
+    width: stores.length,
+    play: (seed) => onStores((own) => playSeed(own, seed, name)),
+    shorten,
+  }
+}
 
 function resultOf({ order, steps, acted, error, terms }: PlayedShop): Result {
   const { total, limit, has, hasReplica } = terms

@@ -1,4 +1,5 @@
 /** The stores of an explorer: a Postgres whose clock is the explored one, and a Redis, both for many orders of events. */
+import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { startRedis } from '../../../dev/servers/redis.ts'
@@ -45,7 +46,7 @@ export interface Stores {
 
 /** On the server of this address, in a database of its own. */
 export async function openStores(postgresUrl: string): Promise<Stores> {
-  const name = `explore_${process.pid}_${Date.now()}`
+  const name = `explore_${randomBytes(6).toString('hex')}`
   const url = await createDatabase(postgresUrl, name)
   const admin = postgres(url, { max: 1, onnotice: () => {} })
   await admin.unsafe(EXPLORED)

@@ -1,0 +1,21 @@
+/** Every promise holds in five hundred orders of events, the same ones in each run. */
+import { expect, test } from 'vitest'
+import { describe, explore } from './explorer.ts'
+import { shopPart } from './shop/part.ts'
+import { useStores } from './shop/use-stores.ts'
+
+const stores = await useStores()
+
+test.each(['checkout', 'payments'] as const)('every promise of %s holds in 250 orders of events', async (name) => {
+  const part = shopPart(stores, name)
+  const failure = await explore(part, { seed: 1, orders: 250 })
+  expect(failure && describe(failure, part)).toBeNull()
+})
+
+test('an order of events is the same each time it is played', async () => {
+  const part = shopPart(stores, 'payments')
+  for (const seed of [1, 2, 3]) {
+    const [once, again] = [await part.play(seed), await part.play(seed)]
+    expect(again.steps).toEqual(once.steps)
+  }
+})
