@@ -7,7 +7,7 @@ import { isAnyJobDue } from './jobs/job-queries.ts'
 import type { Sql } from './ledger/connection.ts'
 import { isHoldOverdue } from './ledger/order-statements.ts'
 import { FREE } from './ledger/payment-statements.ts'
-import { waitsForTurn } from './mail/asks.ts'
+import { waitsForTurn } from './mail/mail-requests.ts'
 import { isActionOverdue, isPaymentToBegin } from './payments/payment-queries.ts'
 
 export type Work = 'jobs' | 'overdue holds' | 'payments' | 'overdue actions' | 'turn mails'

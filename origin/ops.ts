@@ -28,7 +28,7 @@ export const alive = (c: Context) => c.json({ status: 'ok' })
 /** If `deps` is undefined, the origin is still starting: it responds as alive, but not ready. */
 export function createOpsApp(deps?: OpsDeps): Hono {
   const app = new Hono()
-  const ready = deps ? cached(() => readiness(deps.stores)) : async () => ({ ledger: false, gate: false })
+  const ready = deps ? cacheResult(() => readiness(deps.stores)) : async () => ({ ledger: false, gate: false })
   app.get('/healthz', alive)
   app.get('/readyz', async (c) => {
     const stores = await ready()
@@ -50,7 +50,7 @@ async function readiness(stores: OpsDeps['stores']): Promise<Readiness> {
 }
 
 /** Calls `ask` once in READINESS_TTL_MS and returns its last result in between. */
-function cached<T>(ask: () => Promise<T>): () => Promise<T> {
+function cacheResult<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | undefined
   let askedAtMs = Number.NEGATIVE_INFINITY
   return () => {

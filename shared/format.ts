@@ -6,7 +6,7 @@
 /**
  * The preferred one of several languages (Accept-Language, RFC 9110, 12.5.4); the first of equally preferred ones.
  */
-export function preferred<L extends string>(languages: readonly L[], accepted: string): L | undefined {
+export function preferredLanguage<L extends string>(languages: readonly L[], accepted: string): L | undefined {
   let best: { language: L | undefined; weight: number } = { language: undefined, weight: 0 }
   for (const item of accepted.slice(0, 200).split(',')) {
     const [name = '', q] = item.replace(/\s/g, '').toLowerCase().split(';q=')

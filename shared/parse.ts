@@ -19,11 +19,11 @@ export function parse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T
   const errors = result.issues
     .slice(0, MAX_ERRORS)
     .map((issue) => ({ field: v.getDotPath(issue) ?? 'body', detail: issue.message }))
-  throw new ProblemError(problem('invalid-fields', listed(errors)))
+  throw new ProblemError(problem('invalid-fields', listErrors(errors)))
 }
 
 /** The first errors, in the form of a problem. */
-export function listed(all: readonly FieldError[]): {
+export function listErrors(all: readonly FieldError[]): {
   readonly detail: string
   readonly errors: readonly FieldError[]
 } {

@@ -161,7 +161,7 @@ export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 }
 
 /** Polls as a program, or as a page without a stream. */
-export function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+export function pollOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   crowd.send(visitor, 'order', crowd.requests.ofOrder(visitor, 'GET'), intendedMs, (answer) => {
     const order = orderIn(answer)
     if (order) return onOrder(crowd, visitor, order, answer.answeredMs)
@@ -223,7 +223,7 @@ function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: numbe
     case 'reserved':
       if (visitor.has(PLAN.abandon)) return crowd.finish(visitor, 'abandoned')
       if (payment?.status === 'declined' && (payment.attempts_left ?? 0) < order.attemptsLeft)
-        return declined(crowd, visitor, order, payment.attempts_left ?? 0, nowMs)
+        return handleDecline(crowd, visitor, order, payment.attempts_left ?? 0, nowMs)
       if (order.payingSinceMs !== null) break
       crowd.go(visitor, visitor.has(PLAN.giveBack) ? 'giveBack' : 'pay')
       return crowd.at(visitor, nowMs + crowd.think())
@@ -270,7 +270,7 @@ const CANCELLED: Readonly<Partial<Record<NonNullable<OrderAnswer['reason']>, End
 }
 
 /** The hold continues: the buyer pays with another card, tries the same one again, or leaves. */
-function declined(crowd: Crowd, visitor: Visitor, order: OrderSeen, attemptsLeft: number, nowMs: number) {
+function handleDecline(crowd: Crowd, visitor: Visitor, order: OrderSeen, attemptsLeft: number, nowMs: number) {
   order.declines++
   order.attemptsLeft = attemptsLeft
   paid(crowd, order, nowMs)

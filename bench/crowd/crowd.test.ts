@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Loopback, serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { positionOf } from '../../shared/draw.ts'
+import { seededRandom } from '../../shared/lib/random.ts'
+import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { DrawTable } from '../invariants/draw-table.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from '../lib/http.ts'
-import { seeded } from '../../shared/lib/random.ts'
-import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { lineChart, segments } from '../rehearsal/report/charts.ts'
 import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
@@ -25,17 +25,17 @@ test('a histogram has percentiles in ms up to an hour, is zero when empty, and r
 
 describe('arrivals', () => {
   test.each(SHAPES)('of shape %s are sorted, within the spread, and the same for a seed', (shape) => {
-    const times = arrivalTimes(shape, 1_000, 5_000, seeded(7))
+    const times = arrivalTimes(shape, 1_000, 5_000, seededRandom(7))
     expect([...times]).toEqual([...times].sort((a, b) => a - b))
     expect(times.at(0)).toBeGreaterThanOrEqual(-leadMs(shape, 5_000))
     expect(times.at(-1)).toBeLessThanOrEqual(5_000 - leadMs(shape, 5_000))
-    expect(arrivalTimes(shape, 1_000, 5_000, seeded(7))).toEqual(times)
-    expect(arrivalTimes(shape, 1_000, 5_000, seeded(8))).not.toEqual(times)
+    expect(arrivalTimes(shape, 1_000, 5_000, seededRandom(7))).toEqual(times)
+    expect(arrivalTimes(shape, 1_000, 5_000, seededRandom(8))).not.toEqual(times)
   })
 
   test('come before the opening as their shape says', () => {
     const early = (shape: (typeof SHAPES)[number]) =>
-      arrivalTimes(shape, 20_000, 1_000, seeded(1)).filter((ms) => ms < 0).length / 20_000
+      arrivalTimes(shape, 20_000, 1_000, seededRandom(1)).filter((ms) => ms < 0).length / 20_000
     expect(early('ramp')).toBe(0)
     expect(early('early')).toBeCloseTo(0.9, 1)
     expect(early('spike')).toBeCloseTo(0.25, 1)
@@ -52,7 +52,7 @@ test('the plans of a crowd have the given shares, and are the same for a seed', 
     pollers: 0.03,
     known: 0.04,
   }
-  const planned = () => visitorsOf(new Float64Array(20_000), { ...NOBODY, ...shares }, seeded(3))
+  const planned = () => visitorsOf(new Float64Array(20_000), { ...NOBODY, ...shares }, seededRandom(3))
   const crowd = planned()
   const share = (bit: number) => crowd.filter((visitor) => visitor.has(bit)).length / crowd.length
   const { decline, bank, timeout, abandon, noShow, poller, known } = PLAN

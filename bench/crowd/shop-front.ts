@@ -22,32 +22,33 @@ const MAX_FEED_READS = 5
 const FEED_AGAIN_MS = 10_000
 const FEED_SPREAD = 0.25
 
-interface Ask {
+interface FrontRequest {
   readonly kind: 'front' | 'search'
   readonly path: string
   readonly accept: string
 }
 
 export function comeByFront(crowd: Crowd, visitor: Visitor, intendedMs: number): void {
-  ask(crowd, visitor, intendedMs, { kind: 'front', path: '/', accept: HTML }, ({ body, answeredMs }) =>
+  sendRequest(crowd, visitor, intendedMs, { kind: 'front', path: '/', accept: HTML }, ({ body, answeredMs }) =>
     search(crowd, visitor, answeredMs, searchesOf(body, visitor.id, crowd.options.random)),
   )
 }
 
 /** Sends one request after the other, followed by the sale's page. */
-function search(crowd: Crowd, visitor: Visitor, intendedMs: number, [next, ...others]: readonly Ask[]): void {
-  if (next) ask(crowd, visitor, intendedMs, next, ({ answeredMs }) => search(crowd, visitor, answeredMs, others))
+function search(crowd: Crowd, visitor: Visitor, intendedMs: number, [next, ...others]: readonly FrontRequest[]): void {
+  if (next)
+    sendRequest(crowd, visitor, intendedMs, next, ({ answeredMs }) => search(crowd, visitor, answeredMs, others))
   else {
     crowd.go(visitor, 'arrive')
     crowd.at(visitor, intendedMs + crowd.think())
   }
 }
 
-function ask(
+function sendRequest(
   crowd: Crowd,
   visitor: Visitor,
   intendedMs: number,
-  { kind, path, accept }: Ask,
+  { kind, path, accept }: FrontRequest,
   served: (answer: Answer) => void,
 ): void {
   crowd.send(visitor, kind, crowd.requests.shop(visitor, path, accept), intendedMs, (answer) =>
@@ -56,13 +57,13 @@ function ask(
 }
 
 /** The requests of a visitor's search, made from the front's page. */
-function searchesOf(front: string, visitor: number, random: () => number): Ask[] {
+function searchesOf(front: string, visitor: number, random: () => number): FrontRequest[] {
   const indexPath = / data-index="([^"]+)"/.exec(front)?.[1]
   const typed = misspelt(SOUGHT, random)
   const ofText = (q: string) => `/search?q=${q}`
   if (visitor % 3 === 0) return [{ kind: 'search', path: ofText(typed), accept: HTML }]
   if (visitor % 3 === 1 && indexPath !== undefined) return [{ kind: 'front', path: indexPath, accept: JSON_TYPE }]
-  return PAUSES.flatMap((letters): Ask[] => [
+  return PAUSES.flatMap((letters): FrontRequest[] => [
     { kind: 'front', path: `/search/suggest?q=${SOUGHT.slice(0, letters)}`, accept: JSON_TYPE },
     { kind: 'search', path: `${ofText(typed.slice(0, letters))}&limit=${MAX_HITS}`, accept: JSON_TYPE },
   ])

@@ -16,7 +16,7 @@ import { calledAtMs, placeOf, pollAfterMs, pollMaxMs, type Status } from '../../
 import { type Answer, headerOf } from '../lib/http.ts'
 import { cookieIn, ownPageIn, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin } from './bots.ts'
-import { askOrder, authenticate, checkout, giveBack, pay, refusedForGood } from './buy.ts'
+import { authenticate, checkout, giveBack, pay, pollOrder, refusedForGood } from './buy.ts'
 import type { Crowd } from './crowd.ts'
 import { BY_SCRIPT } from './requests.ts'
 import { comeByFront, readFeed } from './shop-front.ts'
@@ -36,13 +36,13 @@ const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => voi
   prove,
   join,
   wait: (crowd, visitor, dueMs) =>
-    visitor.inBrowser() ? readSchedule(crowd, visitor, dueMs) : askStatus(crowd, visitor, dueMs, 'status'),
+    visitor.inBrowser() ? readSchedule(crowd, visitor, dueMs) : pollStatus(crowd, visitor, dueMs, 'status'),
   claim: claimTurn,
   checkout,
   pay,
   authenticate,
   giveBack,
-  settle: askOrder,
+  settle: pollOrder,
   leave: loadFinalPage,
   gone: () => {},
 }
@@ -97,7 +97,7 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     if (visitor.inBrowser()) {
       const page = ownPageIn(answer, sale)
       if (!page) return crowd.again(visitor, 'join', answer)
-      joined(crowd, visitor, page, answer, meantMs)
+      handleJoin(crowd, visitor, page, answer, meantMs)
       crowd.checkPosition(visitor, page.position)
       return page.admission === null
         ? readSchedule(crowd, visitor, answer.answeredMs)
@@ -105,7 +105,7 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     }
     const place = placeIn(answer)
     if (!place?.queue_token) return crowd.again(visitor, 'join', answer)
-    joined(crowd, visitor, { number: place.number, token: place.queue_token }, answer, meantMs)
+    handleJoin(crowd, visitor, { number: place.number, token: place.queue_token }, answer, meantMs)
     if (visitor.has(PLAN.bot)) {
       rejoin(crowd, visitor, answer)
       hammerWhileWaiting(crowd, visitor)
@@ -119,7 +119,7 @@ function knownCookie({ options: { sale, visitorKey } }: Crowd, { id }: Visitor):
   return visitorKey ? identityOf(secret, visitorKey).cookie : secret
 }
 
-function joined(
+function handleJoin(
   crowd: Crowd,
   visitor: Visitor,
   { number, token }: { readonly number: number; readonly token: string },
@@ -164,7 +164,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
 
 /** A browser loads its page, which sets the admission as a cookie; other clients request their status. */
 function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  if (!visitor.inBrowser()) return askStatus(crowd, visitor, intendedMs, 'admission')
+  if (!visitor.inBrowser()) return pollStatus(crowd, visitor, intendedMs, 'admission')
   const { sale, random } = crowd.options
   const text = crowd.requests.ofVisitor(visitor, 'GET', '/line', [
     'accept: text/html',
@@ -180,7 +180,7 @@ function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   })
 }
 
-function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'admission' | 'status') {
+function pollStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'admission' | 'status') {
   const text = crowd.requests.ofVisitor(visitor, 'GET', '/queue/status', [
     'accept: application/json',
     `authorization: Bearer ${visitor.token}`,

@@ -87,7 +87,7 @@ function feedComplete({ feed, orders, operator }: Evidence): Check {
   let [otherwise, twice, refunds] = [0, 0, 0]
   for (const order of orders) {
     const changes = byOrder.get(order.order_id) ?? []
-    if (changes.at(-1)?.status !== shown(order.status)) otherwise++
+    if (changes.at(-1)?.status !== publicStatus(order.status)) otherwise++
     const given = operator.orders.get(order.order_id)
     if (isRepeated(changes)) twice++
     const recorded = count(changes, (change) => change.type === 'order.refunded')
@@ -109,9 +109,9 @@ function isRepeated(changes: readonly Change[]): boolean {
 }
 
 /** The orders whose status in the feed is not up to date yet. */
-export function unpublished(orders: readonly LedgerOrder[], feed: readonly Change[]): number {
+export function countUnpublished(orders: readonly LedgerOrder[], feed: readonly Change[]): number {
   const last = new Map(feed.map(({ order, status }) => [order, status]))
-  return count(orders, (o) => last.get(o.order_id) !== shown(o.status))
+  return count(orders, (o) => last.get(o.order_id) !== publicStatus(o.status))
 }
 
-const shown = (status: string) => (status === 'returned' ? 'refunded' : status)
+const publicStatus = (status: string) => (status === 'returned' ? 'refunded' : status)

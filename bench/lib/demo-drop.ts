@@ -27,7 +27,7 @@ const PERCENT = 10
 export const variantOf = (size: string) => `${DROP}-${size}`
 
 /** A random size, as often as visitors want it. */
-export const sizeWanted = (random: () => number): Size => BAG[Math.floor(random() * BAG.length)] ?? '42'
+export const pickSize = (random: () => number): Size => BAG[Math.floor(random() * BAG.length)] ?? '42'
 
 /** The terms of the sale without its times, with this many units in all. */
 export function dropOf(stock: number) {

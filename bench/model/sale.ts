@@ -9,7 +9,7 @@ import { CACHE_TTL } from '../../edge/http/cache.ts'
 import { ANNOUNCE_MS, inEffect, USABLE_MS } from '../../edge/queue/timeline.ts'
 import { positionsOf } from '../../shared/draw.ts'
 import { QUIET_POLL_MS } from '../../shared/feed.ts'
-import { seeded } from '../../shared/lib/random.ts'
+import { seededRandom } from '../../shared/lib/random.ts'
 import { isFinal, placeOf, pollAfterMs, pollMaxMs, serving } from '../../shared/schedule.ts'
 import { Wheel } from '../crowd/timer-wheel.ts'
 import { arrivalTimes, leadMs } from '../crowd/visitors/arrivals.ts'
@@ -42,7 +42,7 @@ const looksAt = (visitor: number) => visitor % 10 < 3
 export type Outcome = Awaited<ReturnType<typeof play>>
 
 export async function play(s: Scenario) {
-  const random = seeded(s.seed)
+  const random = seededRandom(s.seed)
   const spreadMs = s.spreadSeconds * 1000
   // The time is a multiple of the tick.
   const beginMs = -Math.ceil(leadMs(s.arrivals, spreadMs) / 1000) * 1000

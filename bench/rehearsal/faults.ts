@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../dev/lib/processes.ts'
 import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
+import { inTurn, seededRandom } from '../../shared/lib/random.ts'
 import type { Crowd } from '../crowd/crowd.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
-import { inTurn, seeded } from '../../shared/lib/random.ts'
 import { Network } from './network.ts'
 import { oversoldIn } from './records/hall-records.ts'
 
@@ -89,7 +89,7 @@ export function startFaults(
   crowd: Crowd,
   seed: number,
 ): { stop(): Promise<FaultRecord> } {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const killed = PARTS.filter((part) => wanted.includes(part))
   const kills = Object.fromEntries(killed.map((part) => [part, 0]))
   const broken: string[] = []
@@ -143,7 +143,7 @@ export function startFaults(
     }
     await Promise.all(away.values())
   })()
-  const disturbing = network?.play(seeded(seed + 5), seconds, underLoad, () => over)
+  const disturbing = network?.play(seededRandom(seed + 5), seconds, underLoad, () => over)
 
   const ledger = postgres(system.databaseUrl, {
     max: 1,

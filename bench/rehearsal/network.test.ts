@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { seeded } from '../../shared/lib/random.ts'
+import { seededRandom } from '../../shared/lib/random.ts'
 import { disturbances, NETWORK_FAULTS } from './network.ts'
 
 const PAIRS = ['api and Postgres', 'api and Redis', 'edge and api']
 
 function first(count: number, seed: number) {
-  const schedule = disturbances(PAIRS, seeded(seed))
+  const schedule = disturbances(PAIRS, seededRandom(seed))
   return Array.from({ length: count }, () => schedule.next().value)
 }
 

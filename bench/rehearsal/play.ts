@@ -9,7 +9,7 @@ import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
 import { visitorKey } from '../../edge/http/visitor-secret.ts'
 import { shardsFor } from '../../shared/api/internal.ts'
-import { seeded } from '../../shared/lib/random.ts'
+import { seededRandom } from '../../shared/lib/random.ts'
 import { Attackers } from '../attacks/attackers.ts'
 import { Crowd, isOwn } from '../crowd/crowd.ts'
 import { KINDS, type Kind } from '../crowd/tally.ts'
@@ -144,16 +144,16 @@ export class Rehearsal {
     }
 
     const isPlain = options.identities === 'cookies' && !options.limits
-    const random = seeded(options.seed)
+    const random = seededRandom(options.seed)
     const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random).map((ms) => opensAtMs + ms)
     const operator = new Operator({
       to,
       share: options.refunds,
       restocks: options.faults.length > 0,
-      random: seeded(options.seed + 3),
+      random: seededRandom(options.seed + 3),
     })
     const visitors = visitorsOf(arrivals, options.shares, random)
-    const wishes = seeded(options.seed + 4)
+    const wishes = seededRandom(options.seed + 4)
     const picture = hall && new HallPicture(hall)
     if (picture || isDrop)
       for (const visitor of visitors) visitor.wishes = picture ? seekerOf(picture, wishes) : shopperOf(wishes)
@@ -200,7 +200,7 @@ export class Rehearsal {
       asks: hall ? '{"lines":[{"quantity":2,"together":true}]}' : '{}',
       issuer,
       prover,
-      random: seeded(options.seed + 1),
+      random: seededRandom(options.seed + 1),
       bots: options.attackBots,
       holdMs: options.holdSeconds * 1000,
       comeWithinMs: Math.max(0, opensAtMs - performance.now() - LEAD_MS / 2),
@@ -331,7 +331,7 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
   const killable = faults.length > 0 ? await startFragileSystem(settings, faults) : undefined
   const system = killable?.system ?? (await startSystem(settings))
   if (!killable) void system.failed.then(failed)
-  const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))
+  const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seededRandom(seed + 2))
   return {
     to: system,
     worker: system.edge.url,

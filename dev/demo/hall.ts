@@ -136,8 +136,8 @@ function rowOf({ id, ring, side, radius, from, to }: Block, row: number, firstIn
       row: letter,
       number: String(i + 1),
       place,
-      x: rounded(rowRadius * Math.sin(angle)),
-      y: rounded(rowRadius * Math.cos(angle)),
+      x: round(rowRadius * Math.sin(angle)),
+      y: round(rowRadius * Math.cos(angle)),
       category: priceOf(ring, row).category,
       kind: kindOf(ring, row, i, isOuter),
       priceMinor: priceOf(ring, row).price_minor,
@@ -160,9 +160,9 @@ function priceOf(ring: number, row: number): { readonly category: string; readon
 function outlineOf({ radius, from, to }: Block, rows: number): [number, number][] {
   const [inner, outer] = [radius - ROW_DEPTH, radius + rows * ROW_DEPTH]
   const angles = [from, (from + to) / 2, to]
-  const arc = (r: number) => angles.map((a): [number, number] => [rounded(r * Math.sin(a)), rounded(r * Math.cos(a))])
+  const arc = (r: number) => angles.map((a): [number, number] => [round(r * Math.sin(a)), round(r * Math.cos(a))])
   const points = [...arc(inner), ...arc(outer).reverse()]
   return [...points, ...points.slice(0, 1)]
 }
 
-const rounded = (value: number) => Math.round(value * 100) / 100
+const round = (value: number) => Math.round(value * 100) / 100

@@ -1,6 +1,6 @@
 /** Mails before an order: visitors request one about their turn or a restock, and readers of mails end them. */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import { MailAsk } from '../../shared/api/internal.ts'
+import { MailRequest } from '../../shared/api/internal.ts'
 import { parse } from '../../shared/parse.ts'
 import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
 import { type Call, formFields, NO_STORE, refuse, seeOther } from '../http/call.ts'
@@ -23,7 +23,7 @@ export async function requestMail(sale: string, call: Call): Promise<Response> {
   const { schedule } = await publicNow(sale, call)
   const about = schedule.phase === 'sold_out' ? 'restock' : 'turn'
   const claims = about === 'turn' ? (await requirePlace(sale, call)).claims : null
-  const asked = parse(MailAsk, {
+  const asked = parse(MailRequest, {
     about,
     email,
     language: languageOf(call).lang,

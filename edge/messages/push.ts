@@ -1,6 +1,6 @@
 /** Push messages: a page's script subscribes its browser to a sale's messages, and ends them. */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import type { PushAsk } from '../../shared/api/internal.ts'
+import type { PushRequest } from '../../shared/api/internal.ts'
 import { EndedPush, PushSubscription } from '../../shared/api/mails.ts'
 import { type Problem, ProblemError } from '../../shared/problem.ts'
 import { mayLeave } from '../../shared/schedule.ts'
@@ -24,7 +24,7 @@ export async function requestPush(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const isSoldOut = now.schedule.phase === 'sold_out'
   const { claims: place } = (isSoldOut ? null : placeOf(await authenticate(sale, call), call)) ?? {}
-  const asked: PushAsk = {
+  const asked: PushRequest = {
     about: isSoldOut ? 'restock' : 'turn',
     push,
     language: languageOf(call).lang,

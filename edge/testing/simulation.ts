@@ -6,7 +6,7 @@
 import { type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
-import { seeded } from '../../shared/lib/random.ts'
+import { seededRandom } from '../../shared/lib/random.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
@@ -100,7 +100,7 @@ const BEGINNING_MS = 1_000_000
 
 /** Plays a sale, and yields every tick. */
 export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment> {
-  const random = seeded(scenario.seed)
+  const random = seededRandom(scenario.seed)
   const { crowd, stock, squatters = 0 } = scenario
   let clockMs = BEGINNING_MS
   // A pre-queue of one leaves every number its position.

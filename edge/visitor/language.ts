@@ -3,7 +3,7 @@
  * otherwise the best of those that their browser accepts. A cached page depends only on the browser's header, which
  * its `Vary` names, and on the address; a page with `?lang=` sets the cookie, so no cache stores it.
  */
-import { preferred } from '../../shared/format.ts'
+import { preferredLanguage } from '../../shared/format.ts'
 import { type Call, wantsHtml } from '../http/call.ts'
 import { LANGUAGES, type Language } from '../pages/words/words.ts'
 import { LANGUAGE_COOKIE, readCookie, setCookie } from './cookies.ts'
@@ -40,4 +40,4 @@ const inAddress = ({ request: { url } }: Call) =>
   url.includes('lang=') ? languageNamed(new URL(url).searchParams.get('lang')) : undefined
 
 const acceptedLanguage = ({ request }: Call) =>
-  preferred(LANGUAGES, request.headers.get('accept-language') ?? '') ?? 'en'
+  preferredLanguage(LANGUAGES, request.headers.get('accept-language') ?? '') ?? 'en'

@@ -7,7 +7,7 @@
 import { type ChartConfig, MAX_SECTIONS, type SectionConfig } from '../../shared/api/operators/hall-admin.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
-import { audit, changed } from '../ledger/audit.ts'
+import { audit, changesBetween } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { lockRunningSale, publishPhase } from '../sales/sale-queries.ts'
 
@@ -76,7 +76,7 @@ export function writeSection(
         else outlines || jsonb_build_object(${sectionId}::text, ${outline}::text::jsonb) end
       where sale_id = ${saleId}`
     const after = { ...describe(written), outline: config.outline ?? null }
-    const difference = changed(before, after)
+    const difference = changesBetween(before, after)
     const isDrawnOtherwise = ['name', 'type', 'order', 'outline'].some((field) => field in difference.after)
     if (isDrawnOtherwise) await nextVersion(tx, saleId)
     await publishPhase(tx, saleId)

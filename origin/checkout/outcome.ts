@@ -66,11 +66,11 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
     return { kind: 'recorded', order: orderFrom(r, ledger), replayed: false, remaining: remainingOf(attempt) }
   if (existing === 'reused') return refusal(problem('idempotency-key-reused'))
   if (existing === 'unreadable') return unreadable()
-  if (existing?.by === 'key') return ofKey(attempt, existing)
+  if (existing?.by === 'key') return outcomeOfKey(attempt, existing)
   if (closed) return refusal(closed)
 
   const limit = sale.limit_per_visitor
-  const ofVisitor = existing && ofLiveOrder(existing.found, remainingOf(attempt))
+  const ofVisitor = existing && outcomeOfLiveOrder(existing.found, remainingOf(attempt))
   switch (ledger?.verdict) {
     case 'too_many':
       return refusal(tooMany())
@@ -113,7 +113,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
   return undefined
 }
 
-function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
+function outcomeOfKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
   const { reservation: r } = attempt
   if ('outcome' in existing)
     return existing.outcome.kind === 'live' ? { ...existing.outcome, replayed: true } : existing.outcome
@@ -129,7 +129,7 @@ function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
   return { kind: 'recorded', order: found, replayed, remaining: remainingOf(attempt) }
 }
 
-function ofLiveOrder(found: OrderView | CheckoutReservation, remaining: number): Outcome | undefined {
+function outcomeOfLiveOrder(found: OrderView | CheckoutReservation, remaining: number): Outcome | undefined {
   if (!('status' in found)) return processing(found)
   return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
 }

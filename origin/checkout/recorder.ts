@@ -13,8 +13,7 @@ import type { Runtime } from '../lib/runtime.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { Sales } from '../sales/sales.ts'
 import { bitsOf } from '../seats/bits.ts'
-import type { CheckoutReservation } from '../seats/cart-choice.ts'
-import { chooseQuoted } from '../seats/cart-choice.ts'
+import { type CheckoutReservation, chooseQuoted } from '../seats/cart-choice.ts'
 import type { Chart } from '../seats/chart.ts'
 import { Free } from '../seats/free.ts'
 import { takenSeats } from '../seats/seat-queries.ts'
@@ -41,7 +40,7 @@ export const withChosen = (r: CheckoutReservation, quoted: Quoted): CheckoutRese
   quoted.cart ? { ...r, ...quoted, product: quoted.cart[0]?.product ?? r.product } : r
 
 /** Chooses seats for those whose carts have none yet, from what the ledger has free. */
-async function chosen(
+async function chooseSeats(
   sql: Queryable,
   saleId: string,
   batch: readonly CheckoutReservation[],
@@ -70,7 +69,7 @@ async function recordChosen(
   noteRefusals: boolean,
   demand: readonly number[],
 ): Promise<RecordVerdict[]> {
-  const all = await chosen(sql, saleId, batch)
+  const all = await chooseSeats(sql, saleId, batch)
   if (all === batch) return record(sql, saleId, batch, noteRefusals, demand)
   const asked = all.map((one, i): CheckoutReservation | undefined => {
     if (!('type' in one)) return one

@@ -123,7 +123,7 @@ export interface Ended<Name extends QueueName = QueueName> {
 }
 
 /** The jitter keeps jobs that failed together from being retried together. */
-export const jittered = (ms: number, random: number) => ms * (0.75 + random / 2)
+export const jitter = (ms: number, random: number) => ms * (0.75 + random / 2)
 
 /**
  * The pause after a job's failed attempt; null means that the job is dead. The last attempt is made at the end of its
@@ -136,7 +136,7 @@ export function pauseAfter(
 ): number | null {
   const { firstPauseMs, maxPauseMs, attempts, lifetimeMs = Number.POSITIVE_INFINITY } = QUEUES[queue]
   if (attempt >= attempts || ageMs >= lifetimeMs) return null
-  const ownMs = jittered(Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)), random)
+  const ownMs = jitter(Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)), random)
   const pauseMs = Math.max(ownMs, Math.min(maxPauseMs, afterMs) * (1 + random / 4))
   return pauseMs > withinMs ? null : Math.min(pauseMs, lifetimeMs - ageMs)
 }

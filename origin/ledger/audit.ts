@@ -64,7 +64,7 @@ export class ReadAudit {
 }
 
 /** The fields that differ between two states, with the values of each. */
-export function changed(before: Fields, after: Fields): { before: Fields; after: Fields } {
+export function changesBetween(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   const pick = (from: Fields) =>

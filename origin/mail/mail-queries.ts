@@ -13,8 +13,8 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { EventRow, OrderSnapshot } from '../ledger/schema/events.ts'
 import type { contacts, orders } from '../ledger/schema/orders.ts'
 import type { sales } from '../ledger/schema/sales.ts'
-import { hashed, holdLane, queueRestock } from './asks.ts'
-import { hasPaid, limited } from './recipient-limit.ts'
+import { emailHash, holdLane, queueRestock } from './mail-requests.ts'
+import { hasPaid, limitMessages } from './recipient-limit.ts'
 
 /** An older event is not mailed. This happens if the sender was set up after the sale, or was away for a day. */
 const MAX_AGE_HOURS = 24
@@ -57,14 +57,14 @@ export interface MailOrder
 export type Mail = Omit<OrderMail, 'push'> & Omit<MailOrder, 'email' | 'push' | 'status'>
 
 /** The data of a requested notice that a mail needs. */
-export interface MailAsk extends Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
+export interface MailRequestRow extends Readonly<Pick<typeof contacts.$inferSelect, 'language'>> {
   readonly ask_id: string
   readonly sale_id: string
   readonly sale: string
   readonly email: string | null
   readonly push: PushSubscription | null
 }
-export type Notice = AskedMail & Omit<MailAsk, 'email' | 'push'>
+export type Notice = AskedMail & Omit<MailRequestRow, 'email' | 'push'>
 
 /** The channels that are configured. */
 export type Channels = Readonly<Record<'mail' | 'push', boolean>>
@@ -153,7 +153,7 @@ async function addMails(
       ${hasPaid(tx, tx`c.email`, tx`due.visitor`)} as "hasPaid"
     from due join contacts c on c.order_id = due.order_id and c.email is not null
     where ${channels.mail} and (kind not like 'hold%' or not exists (
-        select from refused_mail r where r.email_hash = ${hashed(tx, tx`c.email`)}))
+        select from refused_mail r where r.email_hash = ${emailHash(tx, tx`c.email`)}))
       and (kind <> 'hold_ended' or not exists (
         select from contacts other join orders oo using (order_id)
         where lower(other.email) = lower(c.email) and oo.sale_id = due.sale_id and oo.order_id <> due.order_id
@@ -178,7 +178,7 @@ async function addMails(
       reminded.add(buyer)
       return isFirst
     })
-  const jobs = (await limited(tx, wanted, perAddress)).map(({ place, reserved_until, push }) => {
+  const jobs = (await limitMessages(tx, wanted, perAddress)).map(({ place, reserved_until, push }) => {
     const { xid, seq, order, type, kind, snapshot } = mailed[place - 1] as (typeof mailed)[number]
     const message = { order, event: `${xid}-${seq}`, type, snapshot: snapshot as OrderMail['snapshot'] }
     const [lane, data] = push === null ? [order, message] : [push, { ...message, push }]
@@ -244,13 +244,13 @@ export async function findMailOrders(
 }
 
 /** The requests that these messages are for, by id. */
-export async function findAsks(
+export async function findRequests(
   sql: Queryable,
   jobs: readonly Pick<Job<'mail'>, 'data'>[],
-): Promise<ReadonlyMap<string, MailAsk>> {
+): Promise<ReadonlyMap<string, MailRequestRow>> {
   const ids = jobs.flatMap(({ data }) => ('ask' in data ? [data.ask] : (data.push ?? [])))
   if (ids.length === 0) return new Map()
-  const rows = await sql<MailAsk[]>`
+  const rows = await sql<MailRequestRow[]>`
     select a.ask_id, a.sale_id, a.email, a.push, a.language, coalesce(g.names ->> a.language, s.name) as sale
     from mail_asks a join sales s using (sale_id) left join goods g using (sale_id)
     where ask_id = any(${ids}::uuid[])`

@@ -5,7 +5,7 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
-import { MailAsk, PushAsk } from '../../shared/api/internal.ts'
+import { MailRequest, PushRequest } from '../../shared/api/internal.ts'
 import { EndedPush } from '../../shared/api/mails.ts'
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { problem } from '../../shared/problem.ts'
@@ -13,8 +13,8 @@ import type { Sql } from '../ledger/connection.ts'
 import { readBody, refuse } from '../lib/http/request.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import { ask, askForPush, endPush, refuseMail } from './asks.ts'
 import { faultIn } from './channels/push.ts'
+import { endPush, refuseMail, storeMailRequest, storePushRequest } from './mail-requests.ts'
 import { isStopMac } from './template.ts'
 
 interface MailRoutesDeps {
@@ -33,17 +33,17 @@ export const mailRoutes = ({ sql, sales, keys, sender, pushServices }: MailRoute
     .post('/sales/:sale/mail-asks', async (c) => {
       const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
       // The response never says whether the address refuses mails, because it may belong to somebody else.
-      await ask(sql, sale_id, await readBody(c, MailAsk))
+      await storeMailRequest(sql, sale_id, await readBody(c, MailRequest))
       return c.body(null, 204)
     })
 
     .post('/sales/:sale/push-asks', async (c) => {
       const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
       if (!pushServices) refuse(problem('not-found'))
-      const asked = await readBody(c, PushAsk)
+      const asked = await readBody(c, PushRequest)
       const fault = faultIn(asked.push, pushServices, sender)
       if (fault) refuse(problem('invalid-fields', { detail: `${fault.field}: ${fault.detail}`, errors: [fault] }))
-      await askForPush(sql, sale_id, asked)
+      await storePushRequest(sql, sale_id, asked)
       return c.body(null, 204)
     })
 

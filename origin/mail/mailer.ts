@@ -13,19 +13,19 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { LoopDeps } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import { deleteAsks } from './asks.ts'
 import { Push, usefulMs } from './channels/push.ts'
 import { CONNECT_TIMEOUT_MS, CONNECTIONS, Smtp } from './channels/smtp.ts'
 import { Undelivered } from './channels/undelivered.ts'
 import {
   type Channels,
-  findAsks,
   findMailOrders,
+  findRequests,
   type Mail,
-  type MailAsk,
   type MailOrder,
+  type MailRequestRow,
   type Notice,
 } from './mail-queries.ts'
+import { deleteRequests } from './mail-requests.ts'
 import { headlineOf, stopMac, write } from './template.ts'
 
 /** Each connection has a second message ready while it sends the first. */
@@ -65,7 +65,7 @@ export function createMailer(deps: MailDeps): Mailer | undefined {
   return smtp || push ? new Mailer(deps, smtp, push) : undefined
 }
 
-type About = MailOrder | MailAsk
+type About = MailOrder | MailRequestRow
 
 export class Mailer implements Consumer<'mail'> {
   readonly queue = 'mail'
@@ -130,7 +130,7 @@ export class Mailer implements Consumer<'mail'> {
 
   /** Reads the order or notice that each message is about, and its recipient. */
   async #find(sql: Queryable, jobs: readonly Job<'mail'>[]) {
-    const [orders, asks] = [await findMailOrders(sql, jobs), await findAsks(sql, jobs)]
+    const [orders, asks] = [await findMailOrders(sql, jobs), await findRequests(sql, jobs)]
     return ({ data }: Job<'mail'>): About | undefined => {
       if (!('order' in data)) return asks.get(data.ask)
       const order = orders.get(data.order)
@@ -156,9 +156,9 @@ export class Mailer implements Consumer<'mail'> {
         thrown instanceof Undelivered ? thrown : new Undelivered((thrown as Error).message, 'failed')
       log.warn({ about: subjectOf(job.data), attempt: job.attempt, ...shown }, 'message not sent')
       // The browser gets no further messages, and deleting its request deletes this job too.
-      const ask_id = askOf(job.data)
+      const ask_id = requestOf(job.data)
       if (why === 'gone' && ask_id !== undefined) {
-        await deleteAsks(sql, [{ ask_id }])
+        await deleteRequests(sql, [{ ask_id }])
         return { end: 'done' }
       }
       const error = message.slice(0, 300)
@@ -183,7 +183,7 @@ export class Mailer implements Consumer<'mail'> {
   }
 }
 
-const askOf = (data: Job<'mail'>['data']) => ('order' in data ? data.push : data.ask)
+const requestOf = (data: Job<'mail'>['data']) => ('order' in data ? data.push : data.ask)
 const subjectOf = (data: Job<'mail'>['data']) => ('order' in data ? data.order : data.ask)
 
 /** A hold that was paid or given back meanwhile is not about to end. */

@@ -74,7 +74,7 @@ function headerOf(name: 'From' | 'Subject', value: string): Header {
   const key = `${name}: ${value}`
   const known = headers.get(key)
   if (known) return known
-  const header = encoded(name, value)
+  const header = encodeHeader(name, value)
   if (headers.size >= MAX_HEADERS) headers.clear()
   headers.set(key, header)
   return header
@@ -83,10 +83,10 @@ function headerOf(name: 'From' | 'Subject', value: string): Header {
 function recipientOf(to: string): Header {
   if (PLAIN_ADDRESS.test(to)) return { line: `To: ${to}`, envelope: { from: false, to: [to] } }
   // An object always means one address, whatever it contains; a text would be parsed as a list.
-  return encoded('To', { name: '', address: to } as never)
+  return encodeHeader('To', { name: '', address: to } as never)
 }
 
-function encoded(name: string, value: string): Header {
+function encodeHeader(name: string, value: string): Header {
   const node = new MimeNode('text/plain').setHeader(name, value)
   // The first header is taken; the others belong to a complete message.
   const [line = ''] = node.buildHeaders().split(/\r\n(?![ \t])/, 1)

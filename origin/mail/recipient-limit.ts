@@ -23,7 +23,11 @@ export const hasPaid = (sql: Queryable, email: unknown, visitor: unknown) => sql
 /**
  * Selects the messages to send: at most `most` per hour for each address, and all of them for a confirmed address.
  */
-export async function limited<T extends Recipient>(tx: Queryable, messages: readonly T[], most: number): Promise<T[]> {
+export async function limitMessages<T extends Recipient>(
+  tx: Queryable,
+  messages: readonly T[],
+  most: number,
+): Promise<T[]> {
   const emails = new Set(messages.flatMap(({ email, hasPaid }) => (email === null || hasPaid ? [] : [email])))
   return withinLimit(messages, emails.size === 0 ? new Map() : await sentTo(tx, [...emails]), most)
 }

@@ -60,7 +60,7 @@ function orderHeadline(mail: Mail, publicUrl: string): Headline {
   const kind = kindOf({ type: mail.type, data: mail.snapshot }) ?? 'declined'
   const isPart = kind === 'refunded' && refundedIn(mail) < totalOf(mail)
   const texts = kind === 'cancelled' ? cancelledIn(mail, words) : words[WORDS_OF[isPart ? 'refundedInPart' : kind]]
-  const [subject, text] = filled(texts, { sale: mail.sale })
+  const [subject, text] = fillTexts(texts, { sale: mail.sale })
   const saleUrl = saleUrlOf(publicUrl, mail.sale_id)
   const [url, show] =
     kind === 'hold_ended' ? [`${saleUrl}/line`, words.toLine] : [`${saleUrl}/order/${mail.order_id}`, words.show]
@@ -70,7 +70,7 @@ function orderHeadline(mail: Mail, publicUrl: string): Headline {
 function noticeHeadline({ kind, seconds, sale_id, sale, ...notice }: Notice, publicUrl: string): Headline {
   const language = languageOf(notice.language)
   const words = WORDS[language]
-  const [subject, text] = filled(words[WORDS_OF[kind]], { sale, t: roughly(language, seconds ?? 0) })
+  const [subject, text] = fillTexts(words[WORDS_OF[kind]], { sale, t: roughly(language, seconds ?? 0) })
   const saleUrl = saleUrlOf(publicUrl, sale_id)
   const isTurn = kind === 'turn' || kind === 'turn_near'
   const [url, show] = isTurn ? [`${saleUrl}/line`, words.toLine] : [saleUrl, words.toSale]
@@ -78,7 +78,7 @@ function noticeHeadline({ kind, seconds, sale_id, sale, ...notice }: Notice, pub
 }
 
 type Texts = readonly [subject: string, text: string]
-const filled = ([subject, text]: Texts, values: Parameters<typeof fill>[1]): Texts => [
+const fillTexts = ([subject, text]: Texts, values: Parameters<typeof fill>[1]): Texts => [
   fill(subject, values),
   fill(text, values),
 ]

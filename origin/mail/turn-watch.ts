@@ -8,7 +8,7 @@ import { Schedule } from '../../shared/api/public.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { calledAtMs, isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { endTurns, place, queueNear, queueTurns, unplaced, waitingLines } from './asks.ts'
+import { endTurns, place, queueNear, queueTurns, requestsWithoutPosition, waitingLines } from './mail-requests.ts'
 
 /** The first mail is sent this long before the turn. */
 const NEAR_MS = 5 * 60_000
@@ -39,7 +39,7 @@ async function mailLine(sql: Sql, waiting: Waiting, schedule: Schedule, perAddre
   // Before the draw nobody has a position.
   if (!isDrawn(schedule)) return false
   const { draw_seed: seed, pre_queue_size: size, draw_beacon: beacon } = schedule
-  const numbers = await unplaced(sql, waiting)
+  const numbers = await requestsWithoutPosition(sql, waiting)
   const placed = numbers.map(({ ask_id, number }) => ({ ask_id, position: positionOf({ seed, size, beacon }, number) }))
   if (placed.length > 0) await place(sql, placed)
   if (phase !== 'open') return false

@@ -33,7 +33,11 @@ export function requireOperator(adminToken: string, operators: Operators): Middl
   return async (c, next) => {
     const token = bearer(c)
     const operator =
-      token === undefined ? await ofSession(c, operators) : isAdmin(token) ? ADMIN : await operators.byKey(token)
+      token === undefined
+        ? await operatorOfSession(c, operators)
+        : isAdmin(token)
+          ? ADMIN
+          : await operators.byKey(token)
     if (!operator) return refuse(problem('unauthorized'))
     c.set('operator', operator)
     // The response may name buyers or contain a secret.
@@ -44,7 +48,7 @@ export function requireOperator(adminToken: string, operators: Operators): Middl
 }
 
 /** A browser sends the cookie with calls from any page, so only the console's own origin may change anything. */
-async function ofSession(c: Context, operators: Operators): Promise<Operator | undefined> {
+async function operatorOfSession(c: Context, operators: Operators): Promise<Operator | undefined> {
   const cookie = sessionIn(c)
   if (cookie === undefined) return undefined
   const site = headerOf(c, 'sec-fetch-site')

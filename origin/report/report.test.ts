@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
-import { overtakingOf, servedBeforeTurn, stockOut, thinned, waitAccuracy, waitsOf } from './report.ts'
+import { overtakingOf, servedBeforeTurn, stockOut, thinOut, waitAccuracy, waitsOf } from './report.ts'
 
 const minute = (at: number, gauges: Record<string, number>, counts: Record<string, number> = {}) => ({
   minute: new Date(at * 60_000).toISOString(),
@@ -65,13 +65,13 @@ it('those who ordered before their turn are counted by what the minutes say was 
 
 it('minutes are put together to points: counts add up, the last gauge stays', () => {
   const minutes = [1, 2, 3, 4, 5].map((at) => minute(at, { waiting: at }, { joined: at }))
-  const { points, minutes_per_point } = thinned(minutes, 2)
+  const { points, minutes_per_point } = thinOut(minutes, 2)
   expect(minutes_per_point).toBe(3)
   expect(points.map(({ counts, gauges }) => [counts.joined, gauges.waiting])).toEqual([
     [6, 3],
     [9, 5],
   ])
-  expect(thinned(minutes, 100).points).toEqual(minutes)
+  expect(thinOut(minutes, 100).points).toEqual(minutes)
 })
 
 it('a sale is sold out once nothing is free and nothing is held', () => {

@@ -90,7 +90,7 @@ export function waitAccuracy(waits: readonly ShownWait[]): WaitAccuracy {
  * Merges the minutes into at most `points` points, each of the same number of minutes. Counts add up; a gauge takes
  * its last value.
  */
-export function thinned(
+export function thinOut(
   minutes: readonly Minute[],
   mostPoints: number,
 ): { points: Minute[]; minutes_per_point: number } {

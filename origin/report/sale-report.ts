@@ -21,7 +21,7 @@ import {
   servedBeforeTurn,
   share,
   stockOut,
-  thinned,
+  thinOut,
   waitAccuracy,
   waitsOf,
 } from './report.ts'
@@ -88,7 +88,7 @@ export async function saleReport(
   for (const { line } of sale.lines) fairness.push(await fairnessOf({ sql, config }, sale, line, { reserved, minutes }))
   const waits = waitsOf(minutes)
   const people = withCallsMade(withPeople(minutes), firstOpeningMs(sale))
-  const { points, minutes_per_point } = thinned(people, POINTS)
+  const { points, minutes_per_point } = thinOut(people, POINTS)
   return {
     sale: saleId,
     name: sale.name,

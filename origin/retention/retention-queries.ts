@@ -5,7 +5,7 @@
 import type { PendingQuery, Row } from 'postgres'
 import { ALL_SALES, audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { deleteAsks, holdLane } from '../mail/asks.ts'
+import { deleteRequests, holdLane } from '../mail/mail-requests.ts'
 import { isInUse } from '../sales/sale-queries.ts'
 
 export const RETENTION_BATCH = 500
@@ -42,13 +42,13 @@ export async function deleteContacts(tx: Queryable): Promise<number> {
  * Deletes requests for messages about a sale, with the messages: when the sale's contacts are deleted, or the same
  * number of days after the request.
  */
-export async function deleteOldAsks(tx: Queryable): Promise<number> {
+export async function deleteOldRequests(tx: Queryable): Promise<number> {
   const due = await tx<{ ask_id: string }[]>`
     select a.ask_id from mail_asks a join sales s using (sale_id)
     where coalesce(s.ended_at, s.ends_at, a.created_at) + (s.contact ->> 'retention_days')::int * interval
       '1 day' < clock_timestamp()
     limit ${RETENTION_BATCH}`
-  return deleteAsks(tx, due)
+  return deleteRequests(tx, due)
 }
 
 async function deleteContactsOf(tx: Queryable, orders: readonly string[]): Promise<number> {
@@ -254,7 +254,7 @@ export function forgetVisitor(sql: Sql, visitor: string, operator: string): Prom
         select o.order_id from sales s cross join lateral (${ordersOf(tx, visitor)}) o`,
     )
     const contacts = await deleteContactsOf(tx, orders)
-    await deleteAsks(tx, await tx<{ ask_id: string }[]>`select ask_id from mail_asks where visitor = ${visitor}`)
+    await deleteRequests(tx, await tx<{ ask_id: string }[]>`select ask_id from mail_asks where visitor = ${visitor}`)
     const { count: notes } = await tx`delete from order_notes where order_id = any(${orders}::uuid[])`
     await tx`
       insert into forgotten_visitors (visitor, asked_at) values (${visitor}, clock_timestamp())

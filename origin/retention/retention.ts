@@ -18,7 +18,7 @@ import {
   deleteFindings,
   deleteInvited,
   deleteMinutes,
-  deleteOldAsks,
+  deleteOldRequests,
   deletePictures,
   deletePosts,
   deleteRuns,
@@ -43,7 +43,7 @@ type Step = (tx: Queryable, days: Days, images: RetentionDeps['images']) => Prom
 /** The steps are named by the data that they delete. */
 const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['contacts', deleteContacts],
-  ['mail_asks', deleteOldAsks],
+  ['mail_asks', deleteOldRequests],
   ['forgotten_orders', finishForgetting],
   ['orders', (tx, days) => anonymizeOrders(tx, days.RETENTION_ORDERS_DAYS)],
   ['invited_visitors', (tx, days) => deleteInvited(tx, days.RETENTION_ORDERS_DAYS)],

@@ -5,7 +5,7 @@ import { shardsFor } from '../../shared/api/internal.ts'
 import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
-import { ADMIN_NAME, audit, changed } from '../ledger/audit.ts'
+import { ADMIN_NAME, audit, changesBetween } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
 import { readGoods, writeGoods } from './goods-queries.ts'
@@ -190,7 +190,7 @@ export async function writeSale(
     await writeGoods(tx, saleId, config)
     await publishPhase(tx, saleId)
     const action = written?.created ? 'created' : 'changed'
-    await audit(tx, [{ actor: operator, action, sale: saleId, ...changed(before, await configOf(tx, saleId)) }])
+    await audit(tx, [{ actor: operator, action, sale: saleId, ...changesBetween(before, await configOf(tx, saleId)) }])
     return action
   })
 }
@@ -299,30 +299,32 @@ async function configOf(tx: Queryable, saleId: string): Promise<Record<string, u
 }
 
 /** A change of a sale with its audit entry and its events. */
-function audited(action: string, change: (tx: Queryable, saleId: string) => PromiseLike<unknown>) {
+function changeWithAudit(action: string, change: (tx: Queryable, saleId: string) => PromiseLike<unknown>) {
   return (sql: Queryable, saleId: string, operator = ADMIN_NAME) =>
     inTransaction(sql, async (tx) => {
       const before = await configOf(tx, saleId)
       await change(tx, saleId)
       await publishPhase(tx, saleId)
-      await audit(tx, [{ actor: operator, action, sale: saleId, ...changed(before, await configOf(tx, saleId)) }])
+      await audit(tx, [
+        { actor: operator, action, sale: saleId, ...changesBetween(before, await configOf(tx, saleId)) },
+      ])
     })
 }
 
 /** The operator's switches. They change nothing for an unknown sale; the caller checks that it exists. */
 export const switches = {
-  open: audited(
+  open: changeWithAudit(
     'opened',
     (tx, saleId) =>
       tx`update sales set opens_at = least(opens_at, date_trunc('milliseconds', clock_timestamp())), paused = false,
            pause_reason = null
          where sale_id = ${saleId} and ended_at is null`,
   ),
-  resume: audited(
+  resume: changeWithAudit(
     'resumed',
     (tx, saleId) => tx`update sales set paused = false, pause_reason = null where sale_id = ${saleId}`,
   ),
-  end: audited(
+  end: changeWithAudit(
     'ended',
     (tx, saleId) => tx`update sales set ended_at = coalesce(ended_at, clock_timestamp()) where sale_id = ${saleId}`,
   ),
@@ -330,7 +332,7 @@ export const switches = {
 
 /** `reason` is the explanation that visitors read, by language. */
 export const pauseSale = (sql: Queryable, saleId: string, reason: Texts | null, operator = ADMIN_NAME) =>
-  audited(
+  changeWithAudit(
     'paused',
     (tx) => tx`
       update sales set paused = true, pause_reason = ${reason && JSON.stringify(reason)}::text::jsonb
@@ -338,11 +340,10 @@ export const pauseSale = (sql: Queryable, saleId: string, reason: Texts | null, 
   )(sql, saleId, operator)
 
 export const setRate = (sql: Queryable, saleId: string, ratePerSecond: number, operator = ADMIN_NAME) =>
-  audited('rate set', (tx) => tx`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${saleId}`)(
-    sql,
-    saleId,
-    operator,
-  )
+  changeWithAudit(
+    'rate set',
+    (tx) => tx`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${saleId}`,
+  )(sql, saleId, operator)
 
 /**
  * Sets the price of later orders, including those of variants that cost as much as their product. Existing orders
@@ -355,7 +356,7 @@ export const setPrice = (
   priceMinor: number,
   operator = ADMIN_NAME,
 ) =>
-  audited('price set', async (tx) => {
+  changeWithAudit('price set', async (tx) => {
     const [product] = await tx<{ currency: string }[]>`
       select currency from products where sale_id = ${saleId} and product_id = ${productId}`
     const issue = product && chargeIssue(priceMinor, product.currency)

@@ -4,9 +4,9 @@
  */
 import { type Cart, type CartPart, seatsIn } from '../ledger/cart.ts'
 import type { Quote, Reservation } from '../ledger/record.ts'
-import type { Chart } from './chart.ts'
-import { choose, type Wish } from './choice.ts'
-import type { Free } from './free.ts'
+import type { Bits, Chart, Seat } from './chart.ts'
+import { choose, stranded, type Wish } from './choice.ts'
+import { Free } from './free.ts'
 
 /** One line of a checkout: units, places, seats by name, or the best seats available. */
 export type Want = CartPart | { readonly wish: Wish }
@@ -43,7 +43,7 @@ export function chooseCart({ chart, wants }: CartChoice, free: Free): Cart {
     for (const [product, seats] of Map.groupBy(chosen, ({ section }) => section))
       parts.push({ product, quantity: seats.length, seats: seats.map(({ index }) => index) })
   }
-  return merged(parts)
+  return mergeParts(parts)
 }
 
 /** The same at its price, as `quote` computes it; a cart that got no seats has none. */
@@ -57,7 +57,7 @@ export function chooseQuoted<Quoted>(
 }
 
 /** One part for each product or section, in the order of the first line of each. */
-export const merged = (parts: readonly CartPart[]): Cart =>
+export const mergeParts = (parts: readonly CartPart[]): Cart =>
   [...Map.groupBy(parts, ({ product }) => product)].map(([product, same]): CartPart => {
     const quantity = same.reduce((units, part) => units + part.quantity, 0)
     const seats = seatsIn(same)
@@ -69,6 +69,16 @@ export const isNamed =
   ({ wants }: CartChoice) =>
   (seat: number) =>
     wants.some((want) => isPart(want) && want.seats?.includes(seat))
+
+/**
+ * The single free seats that the seats named by a cart would leave behind. None if one of those is taken: the gate
+ * says which.
+ */
+export function strandedBy({ chart, wants }: CartChoice, taken: Bits): readonly Seat[] {
+  const free = new Free(chart, taken)
+  const seats = chart.seatsAt(seatsIn(wants.filter(isPart)))
+  return seats.every((seat) => free.isFree(seat)) ? stranded(chart, free, seats) : []
+}
 
 /** The sections whose seats a cart leaves to the system; null: any. */
 export const wishedSections = ({ wants }: CartChoice): readonly string[] | null => {

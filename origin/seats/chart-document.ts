@@ -17,12 +17,12 @@ export const sectionsIn = (products: readonly ProductRow[]) =>
 
 type Geometry = Omit<ChartRow, 'refuseSingle'>
 
-const known = new WeakMap<Geometry, ReadonlyMap<string, readonly Seat[]>>()
+const seatsByGeometry = new WeakMap<Geometry, ReadonlyMap<string, readonly Seat[]>>()
 
 /** The seats of a section in the chart's order; a standing section has none. */
 export function seatsOf(hall: Geometry, section: string): readonly Seat[] {
-  const bySection = known.get(hall) ?? Map.groupBy(hall.seats, (seat) => seat.section)
-  known.set(hall, bySection)
+  const bySection = seatsByGeometry.get(hall) ?? Map.groupBy(hall.seats, (seat) => seat.section)
+  seatsByGeometry.set(hall, bySection)
   return bySection.get(section) ?? []
 }
 

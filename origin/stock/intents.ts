@@ -86,11 +86,11 @@ export function readStored(stored: string): StoredIntent | null {
  */
 export function storedDetails({ line, number, isBoxOffice, method, charge, contact }: Reservation): string {
   const details = `${line} ${number} ${isBoxOffice ? BOX_OFFICE : 'queue'} ${method ?? ''}`
-  return `${details}${charge ? `&${packed(charge)}` : ''}${contact ? `@${packed(contact)}` : ''}`
+  return `${details}${charge ? `&${pack(charge)}` : ''}${contact ? `@${pack(contact)}` : ''}`
 }
 
-const packed = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-const unpacked = (stored: string) => JSON.parse(Buffer.from(stored, 'base64url').toString())
+const pack = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const unpack = (stored: string) => JSON.parse(Buffer.from(stored, 'base64url').toString())
 
 /** A hash, which Redis sends as a list of fields and values. */
 export const pairs = (list: readonly string[]) =>
@@ -255,8 +255,8 @@ export class Intents {
       ...(seller === BOX_OFFICE && { isBoxOffice: true }),
       quantity: Number(quantity),
       method: method || null,
-      ...(charge && { charge: unpacked(charge) }),
-      ...(contact && { contact: unpacked(contact) }),
+      ...(charge && { charge: unpack(charge) }),
+      ...(contact && { contact: unpack(contact) }),
     }
   }
 }

@@ -10,7 +10,7 @@ import type { JobData } from '../jobs/queues.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { isWanted, keepEndpoints, type Receiver, skipEvents } from './webhook-queries.ts'
+import { isSubscribed, keepEndpoints, type Receiver, skipEvents } from './webhook-queries.ts'
 
 export const WEBHOOK_READER = 'webhooks'
 /** One transaction reads this many events. It makes ten calls to a ledger that checkouts may keep busy. */
@@ -36,7 +36,7 @@ export async function fanOut(sql: Sql): Promise<boolean> {
         changes.slice(i, i + AT_ONCE).flatMap((change) => messagesOf(change, orders, endpoints)),
       )
   }
-  return readEvents(sql, WEBHOOK_READER, addMessages, PAGE, isWanted(sql))
+  return readEvents(sql, WEBHOOK_READER, addMessages, PAGE, isSubscribed(sql))
 }
 
 function messagesOf(

@@ -23,7 +23,7 @@ export function isPublic(address: string): boolean {
   return isGlobal && real.range() === 'unicast' && !METADATA.includes(real.toString())
 }
 
-export const refused = (host: string) =>
+export const refuseHost = (host: string) =>
   new PrivateAddress(`${host} is not an address of the public Internet, and WEBHOOKS_ALLOW_PRIVATE is not set`)
 
 /** The address in a URL, if it is not a name. It needs no look-up. */
@@ -44,7 +44,7 @@ export const publicLookup = (resolve: Resolve = lookup) =>
     resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error)
       const [first] = addresses
-      if (!first || !addresses.every(({ address }) => isPublic(address))) return done(refused(host))
+      if (!first || !addresses.every(({ address }) => isPublic(address))) return done(refuseHost(host))
       if (options.all) done(null, addresses)
       else done(null, first.address, first.family)
     })

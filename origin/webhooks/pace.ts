@@ -1,5 +1,5 @@
 /** Decides how a failing endpoint is treated, and how much capacity is left to buyers. Pure. */
-import { jittered } from '../jobs/queues.ts'
+import { jitter } from '../jobs/queues.ts'
 
 /**
  * After this many failed attempts in a row the endpoint counts as failing. Fewer failures concern only their
@@ -37,7 +37,7 @@ export function afterAttempt(
   if (succeeded) return HEALTHY
   const failures = isProbe ? before : Math.min(before, FAILING_AFTER - 1)
   const probes = failures + 1 - FAILING_AFTER
-  const waitMs = probes < 0 ? 0 : jittered(Math.min(MAX_PROBE_MS, FIRST_PROBE_MS * 2 ** probes), random)
+  const waitMs = probes < 0 ? 0 : jitter(Math.min(MAX_PROBE_MS, FIRST_PROBE_MS * 2 ** probes), random)
   return { failures: failures + 1, probeAtMs: nowMs + waitMs }
 }
 

@@ -7,7 +7,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
 import { TimeoutError } from '../lib/with-timeout.ts'
-import { isPublic, literalIn, publicLookup, type Resolve, refused } from './network-guard.ts'
+import { isPublic, literalIn, publicLookup, type Resolve, refuseHost } from './network-guard.ts'
 
 /** An endpoint has this long to respond, including the look-up of its name. */
 export const ANSWER_TIMEOUT_MS = 15_000
@@ -64,7 +64,7 @@ export class Sender {
     const { allowPrivate, allowHttp } = this.#options
     if (url.protocol === 'http:' && !allowHttp) return 'https is required'
     const literal = literalIn(url)
-    if (!allowPrivate && literal !== undefined && !isPublic(literal)) return refused(literal).message
+    if (!allowPrivate && literal !== undefined && !isPublic(literal)) return refuseHost(literal).message
     return null
   }
 
@@ -75,7 +75,7 @@ export class Sender {
       const { status, text, retryAfter } = await this.#post(endpoint, headers, body)
       return { status, error: status >= 200 && status < 300 ? null : `${status} ${text}`.trim(), retryAfter }
     } catch (error) {
-      return { status: null, error: described(error as Error) }
+      return { status: null, error: describeError(error as Error) }
     }
   }
 
@@ -146,6 +146,6 @@ function readStart(response: IncomingMessage, done: (text: string) => void): voi
   response.once('close', () => done(text.slice(0, SHOWN_CHARACTERS).replaceAll('\0', '')))
 }
 
-function described(error: Error & { code?: string }): string {
+function describeError(error: Error & { code?: string }): string {
   return (error.message || error.code || error.name).slice(0, SHOWN_CHARACTERS)
 }

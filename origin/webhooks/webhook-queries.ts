@@ -73,7 +73,7 @@ export async function addEndpoint(
       where (select count(*) from webhook_endpoints) < ${MAX_ENDPOINTS}
       returning *`
     if (!added) throw new ProblemError(problem('conflict', { detail: `There are ${MAX_ENDPOINTS} endpoints already.` }))
-    await audit(tx, [{ actor: operator, action: 'webhook created', sale: ALL_SALES, after: described(added) }])
+    await audit(tx, [{ actor: operator, action: 'webhook created', sale: ALL_SALES, after: toJson(added) }])
     return sealer.open(added)
   })
 }
@@ -96,7 +96,7 @@ export async function changeEndpoint(
       where endpoint_id = ${id}`
     await writeSecrets(tx, sealer, after)
     const entry = { actor: operator, action: 'webhook changed', sale: ALL_SALES }
-    await audit(tx, [{ ...entry, before: described(before), after: described(after) }])
+    await audit(tx, [{ ...entry, before: toJson(before), after: toJson(after) }])
     return after
   })
 }
@@ -107,7 +107,7 @@ export async function removeEndpoint(sql: Sql, id: string, operator: string): Pr
     const [removed] = await tx<EndpointRow[]>`delete from webhook_endpoints where endpoint_id = ${id} returning *`
     if (!removed) return false
     await tx`delete from jobs where group_id = ${id}`
-    await audit(tx, [{ actor: operator, action: 'webhook deleted', sale: ALL_SALES, before: described(removed) }])
+    await audit(tx, [{ actor: operator, action: 'webhook deleted', sale: ALL_SALES, before: toJson(removed) }])
     return true
   })
 }
@@ -119,7 +119,7 @@ export async function removeEndpoint(sql: Sql, id: string, operator: string): Pr
 const UNSENT = ['order.moved']
 
 /** An SQL condition that is true if any endpoint wants the event `e`. */
-export const isWanted = (sql: Queryable) =>
+export const isSubscribed = (sql: Queryable) =>
   sql`e.type <> all(${UNSENT}::text[]) and exists (select from webhook_endpoints w
     where w.events && array['*', e.type])`
 
@@ -135,7 +135,7 @@ export async function skipEvents(sql: Sql, reader: string): Promise<void> {
 }
 
 /** The endpoint without its secrets. */
-const described = ({ endpoint_id, url, events, state, note, ...row }: Endpoint | EndpointRow) => ({
+const toJson = ({ endpoint_id, url, events, state, note, ...row }: Endpoint | EndpointRow) => ({
   endpoint: endpoint_id,
   url,
   events,

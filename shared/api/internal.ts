@@ -103,21 +103,21 @@ export type SaleState = v.InferOutput<typeof SaleState>
 export const FeedPage = v.object({ ...Posts.entries, latest: v.number() })
 export type FeedPage = v.InferOutput<typeof FeedPage>
 
-const asked = {
+const requestFields = {
   about: v.picklist(['turn', 'restock']),
   language: v.picklist(LANGUAGES),
   line: v.string(),
   number: v.nullable(v.number()),
 }
 /** A visitor's request for a mail: about their turn, with their ticket number, or about a restock. */
-export const MailAsk = v.object({ ...asked, email: Email, visitor: v.nullable(v.string()) })
-export type MailAsk = v.InferOutput<typeof MailAsk>
+export const MailRequest = v.object({ ...requestFields, email: Email, visitor: v.nullable(v.string()) })
+export type MailRequest = v.InferOutput<typeof MailRequest>
 /**
  * A visitor's request for push messages, which also include the sale's messages about the visitor's orders. Without a
  * number there are only these.
  */
-export const PushAsk = v.object({ ...asked, push: PushSubscription, visitor: v.string() })
-export type PushAsk = v.InferOutput<typeof PushAsk>
+export const PushRequest = v.object({ ...requestFields, push: PushSubscription, visitor: v.string() })
+export type PushRequest = v.InferOutput<typeof PushRequest>
 
 /** Unsaved changes of a sale, which may not exist yet, with which the edge previews a page. */
 export const SaleDraft = v.object({
@@ -177,16 +177,16 @@ export const LineFigures = v.object({
 })
 export type LineFigures = v.InferOutput<typeof LineFigures>
 
-const many = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const byName = (name: RegExp) => v.record(v.pipe(v.string(), v.regex(name)), many)
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const byName = (name: RegExp) => v.record(v.pipe(v.string(), v.regex(name)), count)
 /** What happened to visitors who joined since the last state request, as JSON in the query parameter `counts`. */
 export const JoinCounts = v.object({
   /** The number of new places. */
-  joins: many,
+  joins: count,
   /** The new places whose network already had as many places as can buy at once. */
-  crowded: many,
+  crowded: count,
   /** The number of solved proofs of work. */
-  proofs: many,
+  proofs: count,
   /** The refusals by the name of the problem. */
   refusals: byName(/^[a-z-]{1,40}$/),
   /** The number of matches of each rule. */

@@ -1,5 +1,5 @@
 /** A small seeded generator (mulberry32): the same seed gives the same choices. */
-export function seeded(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -31,7 +31,7 @@ export const fold = (text: string): string =>
 
 /** A text in a script without spaces is split into pairs of letters. Positions are those of the text as it was given. */
 export function wordsOf(given: string): Word[] {
-  const { text, positions } = composed(given)
+  const { text, positions } = composeText(given)
   const words = wordsIn(text)
   if (positions === undefined) return words
   return words.map(({ term, from, to }) => ({ term, from: positions[from] ?? 0, to: positions[to] ?? given.length }))
@@ -44,7 +44,7 @@ const LETTER = /[^\p{M}\uff9e\uff9f][\p{M}\uff9e\uff9f]*|./gsu
  * A text in one form of Unicode (NFKC, UAX #15), since letters and marks written apart, or half-width, would be split
  * differently; and for each of its characters, where in the given text its letter begins.
  */
-function composed(given: string): { text: string; positions?: readonly number[] } {
+function composeText(given: string): { text: string; positions?: readonly number[] } {
   if (ASCII.test(given) || given === given.normalize('NFKC')) return { text: given }
   const positions: number[] = []
   let text = ''

@@ -3,7 +3,7 @@
  * and the material (tokens and ids of a running sale). Almost all requests are nearly correct, because those reach
  * the most code.
  */
-import { seeded } from '../../shared/lib/random.ts'
+import { seededRandom } from '../../shared/lib/random.ts'
 
 export type Server = 'edge' | 'origin' | 'ops'
 
@@ -252,7 +252,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
 class Dice {
   readonly #next: () => number
   constructor(seed: number) {
-    this.#next = seeded(seed)
+    this.#next = seededRandom(seed)
   }
   below = (n: number) => Math.floor(this.#next() * n)
   often = (share: number) => this.#next() < share

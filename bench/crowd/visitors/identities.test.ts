@@ -2,7 +2,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DemoShop, startDemoShop } from '../../../dev/servers/demo-shop.ts'
 import { networksOf } from '../../../edge/http/limits/networks.ts'
-import { seeded } from '../../../shared/lib/random.ts'
+import { seededRandom } from '../../../shared/lib/random.ts'
 import { botAddress, homeAddress, Issuer } from './identities.ts'
 
 let shop: DemoShop
@@ -28,7 +28,7 @@ test('nine visitors in ten have a network of their own, the tenth shares an addr
 })
 
 test('bots have as many networks as they were given, and many addresses in each', () => {
-  const random = seeded(1)
+  const random = seededRandom(1)
   const addresses = Array.from({ length: 2_000 }, (_, i) => botAddress(i % 4, random))
   const largest = addresses.map((address) => networksOf(address).at(-1))
   expect(new Set(largest).size).toBe(4)

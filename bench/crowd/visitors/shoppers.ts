@@ -4,7 +4,7 @@
  * so that no other amount is charged.
  */
 import type { Order } from '../../../shared/api/public.ts'
-import { CODE, COUNTRIES, type Country, SIZES, type Size, sizeWanted, sumOf, variantOf } from '../../lib/demo-drop.ts'
+import { CODE, COUNTRIES, type Country, pickSize, SIZES, type Size, sumOf, variantOf } from '../../lib/demo-drop.ts'
 import type { Refusal } from '../../lib/responses.ts'
 import type { Reaction, Wishes } from './visitors.ts'
 
@@ -74,7 +74,7 @@ export class Shopper implements Wishes {
 }
 
 export function shopperOf(random: () => number): Shopper {
-  const size = sizeWanted(random)
+  const size = pickSize(random)
   const country = COUNTRIES[Math.floor(random() * COUNTRIES.length)] ?? 'DE'
   return new Shopper(size, random() < WITH_TWO ? MOST_PER_SHOPPER : 1, country, random() < WITH_CODE)
 }

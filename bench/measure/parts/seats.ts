@@ -6,10 +6,10 @@
 import postgres from 'postgres'
 import { type DemoHall, hallOf, STANDING } from '../../../dev/demo/hall.ts'
 import type { Seat } from '../../../origin/seats/chart.ts'
+import { seededRandom } from '../../../shared/lib/random.ts'
 import { HttpClient } from '../../lib/http.ts'
 import { openHall } from '../../lib/open-hall.ts'
 import { admin } from '../../lib/operator.ts'
-import { seeded } from '../../../shared/lib/random.ts'
 import { closedLoop, contest, type Measured } from '../load.ts'
 import { type Aim, ahead, row, type Table } from '../rows.ts'
 import { Shops } from '../shops.ts'
@@ -110,7 +110,7 @@ function shuffledPairs({ seats }: DemoHall): (readonly [Seat, Seat])[] {
     pairs.push([a, b])
     i++
   }
-  const random = seeded(1)
+  const random = seededRandom(1)
   return pairs
     .map((pair) => ({ pair, at: random() }))
     .sort((a, b) => a.at - b.at)

@@ -6,7 +6,7 @@ import { comingIn } from '../../../edge/queue/pace/memory.ts'
 import { Agenda, SimulatedRoom } from '../../../edge/testing/simulated-room.ts'
 import { SETTINGS, stateOf } from '../../../edge/testing/simulation.ts'
 import { divide, type Notes } from '../../../origin/queue/lines.ts'
-import { seeded } from '../../../shared/lib/random.ts'
+import { seededRandom } from '../../../shared/lib/random.ts'
 
 export const TICK_MS = 50
 export const ADMISSIONS_PER_UNIT = SETTINGS.admissionsPerUnit
@@ -35,7 +35,7 @@ export interface Moment {
 }
 
 export function playLines({ seed, rate, stock, maxInside, seconds, crowd }: TwoLines): Moment[] {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const rooms = LINES.map(({ line }) => ({
     line,
     queue: new SimulatedRoom(stateOf({ rate, maxInside }, { available: stock }), BEGINNING_MS, SETTINGS, 1),

@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { paint, terminal } from '../../../dev/lib/command.ts'
 import { visitorKey } from '../../../edge/http/visitor-secret.ts'
+import { seededRandom } from '../../../shared/lib/random.ts'
 import { Crowd } from '../../crowd/crowd.ts'
 import { visit } from '../../crowd/visit.ts'
 import { arrivalTimes } from '../../crowd/visitors/arrivals.ts'
 import { UNKNOWN } from '../../crowd/visitors/identities.ts'
 import { type Step as VisitStep, visitorsOf } from '../../crowd/visitors/visitors.ts'
 import { duration, n } from '../../lib/figures.ts'
-import { seeded } from '../../../shared/lib/random.ts'
 import { type LifeStage, onStage } from '../../measure/parts/life.ts'
 import { PROGRAMS, type Program } from '../../measure/programs.ts'
 import { createSale, endSale } from '../../measure/stage.ts'
@@ -72,7 +72,7 @@ async function measureStep(stage: LifeStage, options: Options, range: Range, arr
   await calm(stage)
   const beginsAtMs = performance.now() + LEAD_MS
   const sale = await createSale(stage, { rate: arrivals, opensInMs: LEAD_MS + AHEAD_MS })
-  const random = seeded(options.seed)
+  const random = seededRandom(options.seed)
   const count = Math.ceil(arrivals * range.stepSeconds)
   const times = arrivalTimes('ramp', count, arriveMs, random).map((ms) => beginsAtMs + ms)
   const crowd = new Crowd(

@@ -28,7 +28,7 @@ import type {
   Unread,
   VisitRecord,
 } from '../../invariants/evidence.ts'
-import { openRefunds, unpublished } from '../../invariants/refund-checks.ts'
+import { countUnpublished, openRefunds } from '../../invariants/refund-checks.ts'
 import { pricesOf, totalOf } from '../../invariants/seat-checks.ts'
 import { CODE } from '../../lib/demo-drop.ts'
 import { admin, codeOf } from '../../lib/operator.ts'
@@ -118,7 +118,7 @@ function openOf({ orders, charges, stores, feed }: Records, { operator }: Terms)
   const openCharges =
     'unread' in charges ? 0 : charges.filter((c) => c.status === 'authorized' || c.status === 'requires_action').length
   const refunds = openRefunds(orders, 'unread' in charges ? [] : charges, operator.orders)
-  const open = openCharges + refunds + ('unread' in feed ? 0 : unpublished(orders, feed))
+  const open = openCharges + refunds + ('unread' in feed ? 0 : countUnpublished(orders, feed))
   if ('unread' in stores) return open
   const { row, gate, intents, holds } = stores
   const settled = gate?.available === row.total - row.held - row.sold && gate.held === row.held

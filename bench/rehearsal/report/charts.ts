@@ -38,7 +38,7 @@ export function lineChart(label: string, names: Names, series: readonly Series[]
   const lines = series.flatMap(({ color, dashed, points }) => {
     const group = Math.ceil(points.length / MAX_POINTS)
     return segments(points).map((segment) => {
-      const path = thinned(segment, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
+      const path = thinOut(segment, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
       // The line has round ends, so a single point shows as a dot.
       const drawn = path.length === 1 ? [...path, ...path] : path
       return `<polyline class="line ${color}${dashed ? ' dashed' : ''}" points="${drawn.join(' ')}"/>`
@@ -122,7 +122,7 @@ export function hallDrawing(seats: readonly (readonly [x: number, y: number, sha
   const legend = Array.from({ length: SHADES }, (_, of) => `<i style="background:${shade(of)}"></i>`).join('')
   return (
     `<figure><svg viewBox="0 0 ${(2 * halfWidth).toFixed(1)} ${height.toFixed(1)}" role="img" ` +
-    `aria-label="${escaped(label)}"><g class="seats">${paths.join('')}</g></svg><figcaption><span>sold first ` +
+    `aria-label="${escapeHtml(label)}"><g class="seats">${paths.join('')}</g></svg><figcaption><span>sold first ` +
     `${legend} sold last</span><span><i style="background:var(--rule)"></i>not sold</span></figcaption></figure>`
   )
 }
@@ -135,19 +135,19 @@ export function bars(
   const most = Math.max(1e-9, ...rows.map((r) => r.value))
   const lines = rows.map(
     (r) =>
-      `<tr><th scope="row">${escaped(r.name)}</th><td class="track" aria-hidden="true"><i ` +
-      `style="width:${((r.value / most) * 100).toFixed(2)}%"></i></td><td>${escaped(r.note)}</td></tr>`,
+      `<tr><th scope="row">${escapeHtml(r.name)}</th><td class="track" aria-hidden="true"><i ` +
+      `style="width:${((r.value / most) * 100).toFixed(2)}%"></i></td><td>${escapeHtml(r.note)}</td></tr>`,
   )
-  return `<table class="bars"><caption>${escaped(caption)}</caption><tbody>${lines.join('')}</tbody></table>`
+  return `<table class="bars"><caption>${escapeHtml(caption)}</caption><tbody>${lines.join('')}</tbody></table>`
 }
 
 export function table(caption: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const columns = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join('')
+  const columns = head.map((cell) => `<th scope="col">${escapeHtml(cell)}</th>`).join('')
   const lines = rows.map(
     ([name = '', ...cells]) =>
-      `<tr><th scope="row">${escaped(name)}</th>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`,
+      `<tr><th scope="row">${escapeHtml(name)}</th>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`,
   )
-  return `<div class="scroll"><table><caption>${escaped(caption)}</caption><thead><tr>${columns}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`
+  return `<div class="scroll"><table><caption>${escapeHtml(caption)}</caption><thead><tr>${columns}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`
 }
 
 // -- Pieces ---------------------------------------------------------------------------------------------------------
@@ -181,8 +181,8 @@ function grid(axes: Axes): string {
     (value) =>
       `<text x="${x(value).toFixed(1)}" y="${HEIGHT - MARGIN.bottom + 20}" text-anchor="middle">${short(value)}</text>`,
   )
-  const xName = `<text x="${WIDTH - MARGIN.right}" y="${HEIGHT - 5}" text-anchor="end">${escaped(axes.names.x)}</text>`
-  const yName = `<text x="0" y="18">${escaped(axes.names.y)}</text>`
+  const xName = `<text x="${WIDTH - MARGIN.right}" y="${HEIGHT - 5}" text-anchor="end">${escapeHtml(axes.names.x)}</text>`
+  const yName = `<text x="0" y="18">${escapeHtml(axes.names.y)}</text>`
   return horizontal.join('') + vertical.join('') + xName + yName
 }
 
@@ -195,15 +195,15 @@ function opening(axes: Axes): string {
 
 function figure(label: string, inside: string, series: readonly Pick<Series, 'name' | 'color' | 'dashed'>[]): string {
   const legend = series
-    .map((s) => `<span><i class="${s.color}${s.dashed ? ' dashed' : ''}"></i>${escaped(s.name)}</span>`)
+    .map((s) => `<span><i class="${s.color}${s.dashed ? ' dashed' : ''}"></i>${escapeHtml(s.name)}</span>`)
     .join('')
   return (
     `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" ` +
-    `aria-label="${escaped(label)}">${inside}</svg><figcaption>${legend}</figcaption></figure>`
+    `aria-label="${escapeHtml(label)}">${inside}</svg><figcaption>${legend}</figcaption></figure>`
   )
 }
 
-const nothing = (why: string) => `<p class="quiet">${escaped(why)}</p>`
+const nothing = (why: string) => `<p class="quiet">${escapeHtml(why)}</p>`
 
 /** Returns round figures that divide a range into about this many parts. */
 function ticksOf(from: number, to: number, parts: number): number[] {
@@ -219,7 +219,7 @@ function ticksOf(from: number, to: number, parts: number): number[] {
 }
 
 /** Keeps the highest value of each group. */
-function thinned(points: readonly Known[], group: number): readonly Known[] {
+function thinOut(points: readonly Known[], group: number): readonly Known[] {
   if (group <= 1) return points
   const kept: Known[] = []
   for (let at = 0; at < points.length; at += group)
@@ -227,4 +227,4 @@ function thinned(points: readonly Known[], group: number): readonly Known[] {
   return kept
 }
 
-export const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
+export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)

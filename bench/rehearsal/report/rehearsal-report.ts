@@ -6,7 +6,7 @@ import { duration, n } from '../../lib/figures.ts'
 import type { Percentiles } from '../../lib/histogram.ts'
 import type { Result } from '../play.ts'
 import type { Sample } from '../progress.ts'
-import { bars, escaped, hallDrawing, lineChart, type Point, scatter, table } from './charts.ts'
+import { bars, escapeHtml, hallDrawing, lineChart, type Point, scatter, table } from './charts.ts'
 
 /** At most this many kinds of refusals are shown for each attack. */
 const MAX_REFUSALS = 4
@@ -37,8 +37,8 @@ export function reportHtml(r: Result): string {
 <header>
 <p class="verdict ${r.good ? 'good' : 'bad'}">${r.good ? 'Good' : 'Not good'}</p>
 <h1>${n(o.visitors)} visitors, ${n(o.stock)} units, ${n(o.rate)} admissions a second</h1>
-<p class="quiet">Arrivals: ${escaped(o.arrivals)}, over ${n(o.spreadSeconds)} s. Played in
-  ${duration(r.seconds * 1000)} on ${escaped(r.at.slice(0, 16).replace('T', ' '))} UTC, with ${n(r.memoryMb)} MB for
+<p class="quiet">Arrivals: ${escapeHtml(o.arrivals)}, over ${n(o.spreadSeconds)} s. Played in
+  ${duration(r.seconds * 1000)} on ${escapeHtml(r.at.slice(0, 16).replace('T', ' '))} UTC, with ${n(r.memoryMb)} MB for
     the crowd. Seed ${o.seed}.</p>
 </header>
 <section><h2>Verdict</h2>
@@ -205,7 +205,7 @@ function checkItem({ what, holds, detail }: Check): string {
   const kind = holds === null ? 'open' : holds ? 'good' : 'bad'
   return (
     `<li class="${kind}"><b><span class="hidden">${JUDGED[kind]} ` +
-    `</span>${escaped(what[0]?.toUpperCase() + what.slice(1))}</b><span>${escaped(detail)}</span></li>`
+    `</span>${escapeHtml(what[0]?.toUpperCase() + what.slice(1))}</b><span>${escapeHtml(detail)}</span></li>`
   )
 }
 

@@ -112,7 +112,7 @@ class HallMap {
     this.#feed = new Feed({
       sale,
       data: this.#seatData,
-      wanted: () => this.#wanted(),
+      neededSections: () => this.#neededSections(),
       onChange: (section) => this.#onChange(section),
       onNewChart: (version) => {
         place.dataset.version = String(version)
@@ -318,7 +318,7 @@ class HallMap {
     this.#chosen = this.#hall.seats.filter((seat) => names.includes(fieldOf(seat)))
   }
 
-  #wanted(): ReadonlySet<Section> {
+  #neededSections(): ReadonlySet<Section> {
     const { sections } = this.#hall
     const wanted = new Set<Section>(this.#list.open())
     for (const { section } of this.#chosen) wanted.add(section)

@@ -27,7 +27,7 @@ interface FeedOptions {
   readonly sale: string
   readonly data: SeatData
   /** Returns the sections whose seats are needed now. */
-  readonly wanted: () => ReadonlySet<Section>
+  readonly neededSections: () => ReadonlySet<Section>
   /** Called after a change. `section` is set if the states of its seats changed. */
   readonly onChange: (section?: Section) => void
   /** Called if the hall has a new chart. */
@@ -106,13 +106,13 @@ export class Feed {
   }
 
   #isMissingSome = () =>
-    [...this.#options.wanted()].some(({ id, seats }) => seats.length > 0 && !this.#readAtMs.has(id))
+    [...this.#options.neededSections()].some(({ id, seats }) => seats.length > 0 && !this.#readAtMs.has(id))
 
   /** The sections to read: unread ones first, then changed ones, then those that were read longest ago. */
   #due(): Section[] {
     const age = ({ id }: Section) => (this.#readAtMs.get(id) ?? -Infinity) - (this.#changed.has(id) ? 1e9 : 0)
-    const wanted = [...this.#options.wanted()].filter(({ seats }) => seats.length > 0)
-    return wanted.sort((a, b) => age(a) - age(b)).slice(0, SECTIONS_A_ROUND)
+    const neededSections = [...this.#options.neededSections()].filter(({ seats }) => seats.length > 0)
+    return neededSections.sort((a, b) => age(a) - age(b)).slice(0, SECTIONS_A_ROUND)
   }
 
   async #readCounts(): Promise<void> {

@@ -3,10 +3,10 @@
 import { MAX_TOTAL_MINOR } from '../../../shared/api/goods.ts'
 import type { CheckoutLine, CheckoutRequest } from '../../../shared/api/public.ts'
 import { assertExists } from '../../../shared/lib/assert.ts'
-import { listed } from '../../../shared/parse.ts'
+import { listErrors } from '../../../shared/parse.ts'
 import { type FieldError, type Problem, problem } from '../../../shared/problem.ts'
 import type { ProductRow, SaleRow } from '../../ledger/sale-row.ts'
-import { type CheckoutReservation, isPart, isWish, merged, type Want } from '../../seats/cart-choice.ts'
+import { type CheckoutReservation, isPart, isWish, mergeParts, type Want } from '../../seats/cart-choice.ts'
 import { ANY, type Chart } from '../../seats/chart.ts'
 
 /** The fields of a reservation that follow from the request. */
@@ -36,7 +36,7 @@ export const mustAccept = (sale: SaleRow, { product, cart }: Asked, { accept }: 
 /** The units that a request asks for, or why it cannot be read. */
 export function askedOf(request: CheckoutRequest, sale: SaleRow, chart: Chart | null): Asked | Problem {
   const { lines, product_id, quantity = 1 } = request
-  if (lines) return ofLines(request, lines, sale, chart)
+  if (lines) return cartOfLines(request, lines, sale, chart)
   const product = productOf(sale, product_id)
   if (!product) {
     const detail = `There is no product ${product_id ?? 'to buy'} in this sale.`
@@ -44,12 +44,12 @@ export function askedOf(request: CheckoutRequest, sale: SaleRow, chart: Chart | 
   }
   const { product_id: id } = product
   if (hasVariants(sale, product)) return invalid([{ field: 'product_id', detail: CHOOSE_VARIANT }])
-  if (product.section_type !== 'reserved') return ofParts(sale, [{ product: id, quantity }])
+  if (product.section_type !== 'reserved') return cartOfParts(sale, [{ product: id, quantity }])
   if (!chart) return invalid([{ field: 'product_id', detail: 'the section has no seats' }])
-  return ofWants(sale, [bestIn({ section_id: id, quantity })], chart)
+  return cartOfWants(sale, [bestIn({ section_id: id, quantity })], chart)
 }
 
-function ofLines(request: CheckoutRequest, lines: readonly CheckoutLine[], sale: SaleRow, chart: Chart | null) {
+function cartOfLines(request: CheckoutRequest, lines: readonly CheckoutLine[], sale: SaleRow, chart: Chart | null) {
   const errors: FieldError[] = []
   for (const field of ['product_id', 'quantity'] as const)
     if (request[field] !== undefined) errors.push({ field, detail: 'goes into lines' })
@@ -101,9 +101,9 @@ function ofLines(request: CheckoutRequest, lines: readonly CheckoutLine[], sale:
     ]
   })
   if (errors.length > 0) return invalid(errors)
-  if (chart && wants.some(isWish)) return ofWants(sale, wants, chart)
+  if (chart && wants.some(isWish)) return cartOfWants(sale, wants, chart)
   const parts = wants.filter(isPart)
-  const asked = ofParts(sale, merged(parts))
+  const asked = cartOfParts(sale, mergeParts(parts))
   return chart && 'product' in asked && named.size > 0 ? { ...asked, choice: { chart, wants } } : asked
 }
 
@@ -117,7 +117,7 @@ const bestIn = ({ section_id, category, quantity = 1, together = true, accessibl
   },
 })
 
-export const invalid = (errors: readonly FieldError[]): Problem => problem('invalid-fields', listed(errors))
+export const invalid = (errors: readonly FieldError[]): Problem => problem('invalid-fields', listErrors(errors))
 
 /** One currency, and no more than an order may have; undefined if so. */
 function refusedFor(
@@ -132,7 +132,7 @@ function refusedFor(
   return undefined
 }
 
-function ofParts(sale: SaleRow, parts: CheckoutReservation['cart'] & {}): Asked | Problem {
+function cartOfParts(sale: SaleRow, parts: CheckoutReservation['cart'] & {}): Asked | Problem {
   const quantity = parts.reduce((units, part) => units + part.quantity, 0)
   const rows = parts.map(({ product, quantity }) => {
     const row = assertExists(productOf(sale, product), 'A cart names products of its sale.')
@@ -148,7 +148,7 @@ function ofParts(sale: SaleRow, parts: CheckoutReservation['cart'] & {}): Asked 
   return { product: first.product, quantity, ...(!isPlain && { cart: parts }) }
 }
 
-function ofWants(sale: SaleRow, wants: readonly Want[], chart: Chart): Asked | Problem {
+function cartOfWants(sale: SaleRow, wants: readonly Want[], chart: Chart): Asked | Problem {
   const quantity = wants.reduce((units, want) => units + (isWish(want) ? want.wish : want).quantity, 0)
   const ids = wants.flatMap((want) => (isWish(want) ? (want.wish.section ?? [...chart.sections]) : want.product))
   const products = ids.map((id) => productOf(sale, id))

@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { LANGUAGES } from '../../../shared/api/fields.ts'
 import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER } from '../../../shared/api/internal.ts'
 import type { CheckoutRequest } from '../../../shared/api/public.ts'
-import { preferred } from '../../../shared/format.ts'
+import { preferredLanguage } from '../../../shared/format.ts'
 import type { FieldError } from '../../../shared/problem.ts'
 import type { Contact } from '../../ledger/record.ts'
 import type { SaleRow } from '../../ledger/sale-row.ts'
@@ -32,7 +32,8 @@ export function contactOf(
   const sent = wish.address && isEdge(c) ? headerOf(c, EDGE_ADDRESS_HEADER) : undefined
   const address = sent !== undefined && isIP(sent) ? sent : null
   if (email === null && address === null && !goesTo) return { errors }
+  // A caller that names no language reads English.
   const accepted = headerOf(c, EDGE_LANGUAGE_HEADER) ?? headerOf(c, 'accept-language') ?? ''
-  const language = preferred(LANGUAGES, accepted) ?? 'en'
+  const language = preferredLanguage(LANGUAGES, accepted) ?? 'en'
   return { contact: { email, ...(goesTo && { delivery: goesTo }), address, language }, errors }
 }

@@ -28,4 +28,4 @@ export function gateKeys(saleId: string): GateKeys {
   }
 }
 
-export const listed = (key: GateKeys) => KEYS.map((name) => key[name])
+export const keyList = (key: GateKeys) => KEYS.map((name) => key[name])

@@ -11,15 +11,14 @@ import { isPromoCode, type Units, unitsText } from '../../ledger/cart.ts'
 import { Batcher } from '../../lib/batcher.ts'
 import { machine, type Runtime } from '../../lib/runtime.ts'
 import type { PerSale, SaleMemory } from '../../sales/sale-memory.ts'
-import type { CheckoutReservation } from '../../seats/cart-choice.ts'
-import { type CartChoice, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
+import { type CartChoice, type CheckoutReservation, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
 import { Free } from '../../seats/free.ts'
 import { Offers } from '../../seats/offers.ts'
 import { KeptSeats } from '../../seats/precedence.ts'
 import { Intents, storedDetails } from '../intents.ts'
 import { Replicas } from '../replicas.ts'
 import type { Store } from '../scripts.ts'
-import { type GateKeys, gateKeys, listed } from './gate-keys.ts'
+import { type GateKeys, gateKeys, keyList } from './gate-keys.ts'
 import { type GateReading, readGate, readStock } from './gate-reading.ts'
 import { type GivenBack, giveBack, type HoldEnd, settleHolds } from './hold-ends.ts'
 import { Rebuild } from './rebuild.ts'
@@ -230,7 +229,7 @@ export class Gate {
     ]
     const placeOf = new Map(products.map((product, i) => [product, i + 1]))
     const args = [
-      ...listed(this.#key),
+      ...keyList(this.#key),
       holdMs,
       limit,
       `${demand.join(' ')}|${demandForUses}`,

@@ -5,7 +5,7 @@ import { cartOf, type Units, unitsText } from '../../ledger/cart.ts'
 import { kindOf, type OrderRow } from '../../ledger/order-statements.ts'
 import type { Reservation } from '../../ledger/record.ts'
 import type { Store } from '../scripts.ts'
-import { type GateKeys, listed } from './gate-keys.ts'
+import { type GateKeys, keyList } from './gate-keys.ts'
 
 export interface HoldEnd extends Units {
   readonly order: string
@@ -46,13 +46,13 @@ const argsOf = (end: Omit<HoldEnd, 'how'>, how: string) => [
 
 /** Ends holds, each once; returns how many it ended. */
 export async function settleHolds(redis: Store, key: GateKeys, ends: readonly HoldEnd[]): Promise<number> {
-  const [ended] = await redis.settleHolds(listed(key), ...ends.flatMap((end) => argsOf(end, end.how)))
+  const [ended] = await redis.settleHolds(keyList(key), ...ends.flatMap((end) => argsOf(end, end.how)))
   return ended
 }
 
 /** Gives back units that were reserved, unless somebody else knows of the intent. */
 export async function giveBack(redis: Store, key: GateKeys, reservation: Reservation): Promise<GivenBack> {
-  const [, became] = await redis.settleHolds(listed(key), ...argsOf(reservation, 'give back'))
+  const [, became] = await redis.settleHolds(keyList(key), ...argsOf(reservation, 'give back'))
   return became as GivenBack
 }
 

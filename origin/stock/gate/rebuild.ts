@@ -2,7 +2,7 @@
 import { cartOf, unitsText } from '../../ledger/cart.ts'
 import type { LiveOrder } from '../reconciliation-queries.ts'
 import type { Store } from '../scripts.ts'
-import { type GateKeys, listed } from './gate-keys.ts'
+import { type GateKeys, keyList } from './gate-keys.ts'
 import type { Stock } from './verdicts.ts'
 
 /** Orders restored, or ended, in one call. */
@@ -69,6 +69,6 @@ export class Rebuild {
     const notes = Object.entries(await this.#redis.hgetall(this.#key.stock))
     const over = notes.filter(([field]) => field.startsWith('over ')).map(([, note]) => JSON.parse(note) as string[])
     for (let at = 0; at < over.length; at += REBUILD_CHUNK)
-      await this.#redis.settleHolds(listed(this.#key), ...over.slice(at, at + REBUILD_CHUNK).flat())
+      await this.#redis.settleHolds(keyList(this.#key), ...over.slice(at, at + REBUILD_CHUNK).flat())
   }
 }

@@ -21,7 +21,7 @@ const some = (many: unknown, one: string, more = `${one}s`) =>
   `${count(Number(many))} ${Number(many) === 1 ? one : more}`
 const because = (reason: unknown) => (reason ? `: ${String(reason)}` : '')
 /** The text in the first language that it has. */
-const quoted = (texts: unknown) =>
+const quoteTexts = (texts: unknown) =>
   texts !== null && typeof texts === 'object' ? `: “${String(Object.values(texts)[0])}”` : ''
 const ruleOf = (fields: Fields) => {
   const { action, when } = fields as unknown as RuleConfig
@@ -37,9 +37,9 @@ const productOf = ({ product_name, product_id }: Entry) => product_name ?? produ
 
 const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   created: () => 'created the sale',
-  changed: ({ changes }) => changed(changes),
+  changed: ({ changes }) => changeText(changes),
   opened: () => 'opened the sale',
-  paused: ({ after }) => `paused the sale${quoted(after.pause_reason)}`,
+  paused: ({ after }) => `paused the sale${quoteTexts(after.pause_reason)}`,
   resumed: () => 'resumed the sale',
   ended: () => 'ended the sale',
   'rate set': ({ changes }) => {
@@ -61,10 +61,10 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     `${count(Number(after.total))}`,
   'synonyms set': () => 'changed the synonyms of the search',
   reconciled: () => 'had gate, ledger and orders compared',
-  posted: ({ after }) => `posted in the feed${quoted(after.text)}`,
-  'post removed': ({ before }) => `took post ${String(before.n)} away${quoted(before.text)}`,
-  announced: ({ after }) => `announced${quoted(after.text)}`,
-  'announcement ended': ({ before }) => `took the announcement away${quoted(before.text)}`,
+  posted: ({ after }) => `posted in the feed${quoteTexts(after.text)}`,
+  'post removed': ({ before }) => `took post ${String(before.n)} away${quoteTexts(before.text)}`,
+  announced: ({ after }) => `announced${quoteTexts(after.text)}`,
+  'announcement ended': ({ before }) => `took the announcement away${quoteTexts(before.text)}`,
   'action added': ({ after }) => `scheduled “${effectOf(after)}”, ${whenOf(after)}`,
   'action cancelled': ({ before }) => `called off “${effectOf(before)}”, ${whenOf(before)}`,
   'action suspended': ({ after }) => `suspended “${effectOf(after)}” of ${String(after.operator)}`,
@@ -152,7 +152,7 @@ type Products = Readonly<Record<string, { readonly name: string; readonly curren
 const MOST_NAMES = 4
 
 /** Describes the changes, for example "changed the hold seconds from 120 to 90", or lists what was changed. */
-function changed(changes: readonly Change[]): string {
+function changeText(changes: readonly Change[]): string {
   const [first] = changes
   if (!first) return 'saved the sale as it was'
   const nameOf = ({ field }: Change) => field.split('.').slice(-2).join(' ').replaceAll('_', ' ')

@@ -18,7 +18,7 @@ import {
 } from '../../../../../shared/hall/hall-model.ts'
 import { count } from '../../parts.tsx'
 import { type Colours, coloursOf, drawHall, drawMarks, type View } from './seat-drawing.ts'
-import { countsOf, kindName, rowOf, STATES, seatName, toggled, within } from './seats.ts'
+import { countsOf, kindName, rowOf, STATES, seatName, toggleSeats, within } from './seats.ts'
 
 interface HallMapProps {
   readonly map: Hall
@@ -126,7 +126,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   function choose(seat: Seat | undefined, isRow: boolean): void {
     if (!seat) return
     cursor.value = seat.index
-    onChoose(toggled(chosen, isRow ? rowOf(seat) : [seat.index]))
+    onChoose(toggleSeats(chosen, isRow ? rowOf(seat) : [seat.index]))
   }
 
   // -- Pointer ------------------------------------------------------------------------------------------------------

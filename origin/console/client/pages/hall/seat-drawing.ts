@@ -60,7 +60,7 @@ const FULL = 2 * Math.PI
 
 /** Draws outlines, seats and names. */
 export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours, map: Hall, states: Uint8Array) {
-  const context = cleared(canvas, view)
+  const context = clearCanvas(canvas, view)
   if (!context) return
   drawSections(context, view, colours, map)
   drawSeats(context, view, colours, map, states)
@@ -69,7 +69,7 @@ export function drawHall(canvas: HTMLCanvasElement, view: View, colours: Colours
 
 /** Draws marks on a second canvas over the first, so that thousands of seats are not redrawn for each change. */
 export function drawMarks(canvas: HTMLCanvasElement, view: View, colours: Colours, map: Hall, marks: Marks): void {
-  const context = cleared(canvas, view)
+  const context = clearCanvas(canvas, view)
   if (!context) return
   const radius = radiusOf(map, view)
   context.strokeStyle = colours.accent
@@ -90,7 +90,7 @@ export function drawMarks(canvas: HTMLCanvasElement, view: View, colours: Colour
   drawFrame(context, view, colours, marks.frame)
 }
 
-function cleared(canvas: HTMLCanvasElement, view: View): Context | null {
+function clearCanvas(canvas: HTMLCanvasElement, view: View): Context | null {
   const context = canvas.getContext('2d')
   const ratio = devicePixelRatio
   const [width, height] = [Math.round(view.width * ratio), Math.round(view.height * ratio)]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ChartDocument, ChartSeat } from '../../../../../shared/api/hall.ts'
 import { hallOf, type Seat } from '../../../../../shared/hall/hall-model.ts'
-import { bySection, countsOf, numbersIn, rowOf, rowsInWords, toggled, within } from './seats.ts'
+import { bySection, countsOf, numbersIn, rowOf, rowsInWords, toggleSeats, within } from './seats.ts'
 
 const seat = (row: string, number: number, y: number): ChartSeat => ({
   ...{ seat_id: `${row}-${number}`, row, number: String(number), place: number, x: 20 * number, y },
@@ -30,8 +30,8 @@ describe('the map of a hall', () => {
   })
 
   it('adds seats to those chosen, and takes out those that all were', () => {
-    expect([...toggled(new Set([1]), [0, 1])]).toEqual([1, 0])
-    expect([...toggled(new Set([0, 1, 2]), [0, 1])]).toEqual([2])
+    expect([...toggleSeats(new Set([1]), [0, 1])]).toEqual([1, 0])
+    expect([...toggleSeats(new Set([0, 1, 2]), [0, 1])]).toEqual([2])
   })
 })
 

@@ -20,7 +20,7 @@ export const within = ({ seats }: Hall, { x0, y0, x1, y1 }: Box) =>
   seats.flatMap(({ x, y, index }) => (x >= x0 && x <= x1 && y >= y0 && y <= y1 ? [index] : []))
 
 /** Adds the seats to the chosen ones, or removes them if all were chosen. */
-export function toggled(chosen: ReadonlySet<number>, seats: readonly number[]): ReadonlySet<number> {
+export function toggleSeats(chosen: ReadonlySet<number>, seats: readonly number[]): ReadonlySet<number> {
   const next = new Set(chosen)
   const areChosen = seats.length > 0 && seats.every((seat) => chosen.has(seat))
   for (const seat of seats) areChosen ? next.delete(seat) : next.add(seat)

@@ -4,7 +4,7 @@ import { clock, money, roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { count, instant, moment, TableHead, unitsSum, whoCame } from '../../parts.tsx'
 
-const known = (value: number | null) => (value === null ? 'unknown' : count(value))
+const countOrUnknown = (value: number | null) => (value === null ? 'unknown' : count(value))
 const percent = (share: number | null) =>
   share === null ? '' : `${(100 * share).toLocaleString('en', { maximumFractionDigits: 1 })} %`
 
@@ -26,7 +26,7 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
     figures.sold_out_at
       ? ['From opening to sold out', `about ${roughly('en', figures.duration_seconds)}`]
       : ['Open for', clock('en', figures.duration_seconds)],
-    ['Most people waiting', known(figures.most_waiting)],
+    ['Most people waiting', countOrUnknown(figures.most_waiting)],
     ['Of those who joined, came', percent(conversion.joined_to_arrived) || 'unknown'],
     ['Of those who joined, paid', percent(conversion.joined_to_paid) || 'unknown'],
     ['Units', unitsSum(units)],
@@ -37,7 +37,7 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
         {steps.map(([name, value, note]) => (
           <li key={name}>
             <span>{name}</span>
-            <b>{known(value)}</b>
+            <b>{countOrUnknown(value)}</b>
             <small>{note}</small>
           </li>
         ))}

@@ -27,7 +27,7 @@ function numbersOf({ products, admission }: Body): Numbers {
 export function forecastOf(body: Body): string {
   const { units, rate, seconds } = numbersOf(body)
   if (seconds === null) return 'With units and a rate, this says how long the stock lasts.'
-  return `At ${many(rate)} people a second ${many(units)} units last about ${span(seconds)}, if each takes one.`
+  return `At ${formatCount(rate)} people a second ${formatCount(units)} units last about ${span(seconds)}, if each takes one.`
 }
 
 /**
@@ -62,7 +62,7 @@ const timeOf = (at: unknown) => {
   const ms = typeof at === 'string' ? Date.parse(at) : Number.NaN
   return Number.isNaN(ms) ? null : ms
 }
-const many = (value: number) => value.toLocaleString('en')
+const formatCount = (value: number) => value.toLocaleString('en')
 
 /** Formats a time as "8 seconds", "3:20 minutes" or "2:46 hours". */
 export function span(seconds: number): string {

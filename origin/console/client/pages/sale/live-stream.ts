@@ -53,11 +53,11 @@ export function useLive(sale: string) {
   if (latest.value === null) return { seen: null, error: error.value }
   const ageMs = performance.now() - latest.value.atMs
   const { live } = latest.value
-  return { seen: { live: aged(live, ageMs), ageMs, nowMs: Date.parse(live.read_at) + ageMs }, error: error.value }
+  return { seen: { live: addAge(live, ageMs), ageMs, nowMs: Date.parse(live.read_at) + ageMs }, error: error.value }
 }
 
 /** The current health is unknown without new data. */
-function aged(live: Live, ageMs: number): Live {
+function addAge(live: Live, ageMs: number): Live {
   if (ageMs <= OLD_AFTER_MS) return live
   const need = {
     part: 'Console',

@@ -27,7 +27,7 @@ export function WebhooksPage() {
             action="New endpoint"
             effect="It gets what happens from now on. Its secret is shown once, afterwards."
             onConfirm={async (form) => {
-              made.value = await add(written(form))
+              made.value = await add(changeIn(form))
               return { text: `${nameOf(made.value)} is sent what happens.` }
             }}
           >
@@ -139,7 +139,7 @@ function Actions({ endpoint, onRotated }: { endpoint: Endpoint; onRotated: (rota
       <Confirm
         action="Change"
         effect="It counts for what is sent from now on, what waits included. Undo: change it back."
-        onConfirm={(form) => change(endpoint, written(form))}
+        onConfirm={(form) => change(endpoint, changeIn(form))}
       >
         <Fields endpoint={endpoint} />
       </Confirm>
@@ -193,7 +193,7 @@ function Fields({ endpoint }: { endpoint?: Endpoint }) {
 }
 
 /** The API validates the values. */
-const written = (form: FormData): Change => ({
+const changeIn = (form: FormData): Change => ({
   url: textIn(form, 'url'),
   events: textIn(form, 'events').split(/[\s,]+/),
   note: textIn(form, 'note'),

@@ -3,15 +3,15 @@
  * a restock. Each is sent once.
  */
 import { hash } from 'node:crypto'
-import type { MailAsk, PushAsk } from '../../shared/api/internal.ts'
+import type { MailRequest, PushRequest } from '../../shared/api/internal.ts'
 import type { AskedMail } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { hasPaid, limited } from './recipient-limit.ts'
+import { hasPaid, limitMessages } from './recipient-limit.ts'
 
 /** `refused_mail` stores addresses in this form. */
 const hashOf = (email: string) => hash('sha256', email.toLowerCase())
 /** The same in SQL. */
-export const hashed = (sql: Queryable, email: unknown) =>
+export const emailHash = (sql: Queryable, email: unknown) =>
   sql`encode(sha256(convert_to(lower(${email as string}), 'utf8')), 'hex')`
 
 /**
@@ -19,7 +19,7 @@ export const hashed = (sql: Queryable, email: unknown) =>
  * language. If another visitor leaves the same address, that is a separate request. Nothing is stored for an address
  * that refuses mails.
  */
-export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<void> {
+export async function storeMailRequest(sql: Sql, saleId: string, asked: MailRequest): Promise<void> {
   const { about, email, language, line, visitor, number } = asked
   await sql`
     insert into mail_asks (sale_id, line, about, next, email, language, visitor, number)
@@ -31,7 +31,7 @@ export async function ask(sql: Sql, saleId: string, asked: MailAsk): Promise<voi
 }
 
 /** Null means that the turn has come, and only messages about orders follow. */
-const firstOf = ({ about, number }: Pick<PushAsk, 'about' | 'number'>) =>
+const firstOf = ({ about, number }: Pick<PushRequest, 'about' | 'number'>) =>
   about === 'restock' ? 'restocked' : number === null ? null : 'turn_near'
 
 /** A sale sends push messages to at most this many browsers of one visitor. */
@@ -41,7 +41,7 @@ const MAX_BROWSERS = 5
  * Stores a request for push messages, one for each browser and sale. Beyond a visitor's limit the oldest request
  * ends.
  */
-export async function askForPush(sql: Sql, saleId: string, asked: PushAsk): Promise<void> {
+export async function storePushRequest(sql: Sql, saleId: string, asked: PushRequest): Promise<void> {
   const { about, push, language, line, visitor, number } = asked
   await sql.begin(async (tx) => {
     await tx`
@@ -53,7 +53,7 @@ export async function askForPush(sql: Sql, saleId: string, asked: PushAsk): Prom
     const tooMany = await tx<{ ask_id: string }[]>`
       select ask_id from mail_asks where sale_id = ${saleId} and visitor = ${visitor} and push is not null
       order by created_at desc, ask_id offset ${MAX_BROWSERS}`
-    await deleteAsks(tx, tooMany)
+    await deleteRequests(tx, tooMany)
   })
 }
 
@@ -62,12 +62,12 @@ export async function endPush(sql: Sql, saleId: string, endpoint: string): Promi
   await sql.begin(async (tx) => {
     const found = await tx<{ ask_id: string }[]>`
       select ask_id from mail_asks where sale_id = ${saleId} and push ->> 'endpoint' = ${endpoint}`
-    await deleteAsks(tx, found)
+    await deleteRequests(tx, found)
   })
 }
 
 /** Deletes requests with their messages, and returns their number. */
-export async function deleteAsks(tx: Queryable, asks: readonly { readonly ask_id: string }[]): Promise<number> {
+export async function deleteRequests(tx: Queryable, asks: readonly { readonly ask_id: string }[]): Promise<number> {
   if (asks.length === 0) return 0
   const ids = asks.map(({ ask_id }) => ask_id)
   await tx`delete from jobs where queue = 'mail' and lane = any(${ids.flatMap((id) => [id, holdLane(id)])}::text[])`
@@ -129,7 +129,9 @@ export const waitingLines = (sql: Sql) => sql<Waiting[]>`
   select distinct sale_id as "saleId", line from mail_asks where ${waitsForTurn(sql)}`
 
 /** The numbers whose position is not known yet. */
-export const unplaced = (sql: Sql, { saleId, line }: Waiting) => sql<{ ask_id: string; number: number }[]>`
+export const requestsWithoutPosition = (sql: Sql, { saleId, line }: Waiting) => sql<
+  { ask_id: string; number: number }[]
+>`
   select ask_id, number from mail_asks
   where sale_id = ${saleId} and line = ${line} and next = 'turn_near' and position is null limit ${BATCH}`
 
@@ -145,7 +147,7 @@ const NEAR_LEAST_SECONDS = 60
 /** Queues the mails of up to a batch of visitors who have been called. Returns their number. */
 export async function queueTurns(tx: Queryable, waiting: Waiting, called: number, perAddress: number): Promise<number> {
   const due = await advance(tx, waiting, ['turn_near', 'turn'], called, null)
-  await queue(tx, waiting.saleId, 'turn', await limited(tx, due, perAddress))
+  await queue(tx, waiting.saleId, 'turn', await limitMessages(tx, due, perAddress))
   return due.length
 }
 
@@ -161,7 +163,7 @@ export async function queueNear(
   const told = due
     .map((one) => ({ ...one, seconds: secondsTo(one.position) }))
     .filter(({ seconds }) => seconds >= NEAR_LEAST_SECONDS)
-  await queue(tx, waiting.saleId, 'turn_near', await limited(tx, told, perAddress))
+  await queue(tx, waiting.saleId, 'turn_near', await limitMessages(tx, told, perAddress))
   return due.length
 }
 
@@ -189,7 +191,7 @@ export async function endTurns(
       where sale_id = ${saleId} and line = ${line} and next in ('turn_near', 'turn')
         limit ${BATCH} for no key update skip locked)
     returning ${asked(tx)}`
-  if (kind !== null) await queue(tx, saleId, kind, await limited(tx, due, perAddress))
+  if (kind !== null) await queue(tx, saleId, kind, await limitMessages(tx, due, perAddress))
   return due.length
 }
 
