@@ -61,16 +61,12 @@ export function Actions({ order }: { order: Order }) {
           onConfirm={async (form) => {
             const lines = linesIn(form)
             if (lines.length === 0) throw new Error('Choose the lines to cancel.')
-            const reason = textIn(form, 'reason')
-            await call.cancel.$post({ param, json: { lines, ...(reason !== '' && { reason }) } })
+            await call.cancel.$post({ param, json: { lines, ...reasonIn(form) } })
             return { text: lines.length === 1 ? 'The line is cancelled.' : 'The lines are cancelled.' }
           }}
         >
           <LineChoice order={order} legend="Lines to cancel" />
-          <label>
-            Reason, for the records (may be left out)
-            <input name="reason" maxLength={200} autocomplete="off" />
-          </label>
+          <Remark name="reason" label="Reason" />
         </Confirm>
       )}
       {cancelled !== undefined && (
@@ -79,15 +75,11 @@ export function Actions({ order }: { order: Order }) {
           danger
           effect={cancelled.replace('{total}', money('en', total_minor, currency))}
           onConfirm={async (form) => {
-            const reason = textIn(form, 'reason')
-            await call.cancel.$post({ param, json: reason === '' ? {} : { reason } })
+            await call.cancel.$post({ param, json: reasonIn(form) })
             return { text: 'The order is cancelled.' }
           }}
         >
-          <label>
-            Reason, for the records (may be left out)
-            <input name="reason" maxLength={200} autocomplete="off" />
-          </label>
+          <Remark name="reason" label="Reason" />
         </Confirm>
       )}
       {order.block ? (
@@ -106,10 +98,7 @@ export function Actions({ order }: { order: Order }) {
           }
           onConfirm={(form) => block({ ...param, note: textIn(form, 'note') }, 'The buyer')}
         >
-          <label>
-            Note, for the records (may be left out)
-            <input name="note" maxLength={200} autocomplete="off" />
-          </label>
+          <Remark name="note" label="Note" />
         </Confirm>
       )}
     </div>
@@ -126,6 +115,20 @@ const CANCELLED: Readonly<Partial<Record<Order['status'], string>>> = {
 }
 
 const linesIn = (form: FormData) => form.getAll('line').map(Number)
+
+/** The reason that the operator typed, if any. */
+function reasonIn(form: FormData): { reason?: string } {
+  const reason = textIn(form, 'reason')
+  return reason === '' ? {} : { reason }
+}
+
+/** A text for the audit log, which may be left out. */
+const Remark = ({ name, label }: { name: string; label: string }) => (
+  <label>
+    {label}, for the records (may be left out)
+    <input name={name} maxLength={200} autocomplete="off" />
+  </label>
+)
 
 /** A checkbox for each order line. By default it lists the lines that can still be returned. */
 function LineChoice({
@@ -177,14 +180,13 @@ function Refund({ order }: { order: Order }) {
     if (amount_minor === null || amount_minor === 0)
       throw new Error(`Write the amount as a number, such as ${decimal(rest, currency)}.`)
     if (amount_minor > rest) throw new Error(`At most ${money('en', rest, currency)} is left.`)
-    const reason = textIn(form, 'reason')
     const chosen = linesIn(form)
     const restock = form.get('restock') === 'on'
     const json = {
       amount_minor,
       restock,
       ...(chosen.length > 0 && { lines: chosen }),
-      ...(reason !== '' && { reason }),
+      ...reasonIn(form),
     }
     try {
       const headers = { 'idempotency-key': key.current }
@@ -223,10 +225,7 @@ function Refund({ order }: { order: Order }) {
           defaultValue={decimal(rest, currency)}
         />
       </label>
-      <label>
-        Reason, for the records (may be left out)
-        <input name="reason" maxLength={200} autocomplete="off" />
-      </label>
+      <Remark name="reason" label="Reason" />
       <label class="check">
         <input type="checkbox" name="restock" /> The units are for sale again: of the chosen lines, or all of the order,
         also where a part of the money is kept
