@@ -32,7 +32,7 @@ async function command(): Promise<number> {
   const only = options.only as PartName | undefined
   if (only !== undefined && !PARTS.includes(only)) throw new UsageError(`--only needs one of ${PARTS.join(', ')}.`)
   const postgres = await startPostgres({ settings: ['fsync=off', 'full_page_writes=off'] })
-  const stores = await Promise.all(Array.from({ length: WIDTH }, () => openStores(postgres.url)))
+  const stores = await openStores(postgres.url, WIDTH)
   try {
     const parts: readonly Part[] = [shopPart(stores, 'checkout'), shopPart(stores, 'payments')] as never
     for (const part of parts.filter(({ name }) => only === undefined || name === only))

@@ -51,9 +51,9 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     part: 'checkout',
   },
   'an order expires whatever its state': {
-    file: 'origin/orders/orders.ts',
-    from: "this.move(orderIds, { from: ['reserved'], to: 'expired'",
-    to: "this.move(orderIds, { from: ['reserved', 'paying', 'confirmed'], to: 'expired'",
+    file: 'origin/ledger/transitions.ts',
+    from: "expire: { from: ['reserved'],",
+    to: "expire: { from: ['reserved', 'paying', 'confirmed'],",
     part: 'payments',
   },
   'a unit is given back twice': {
@@ -88,8 +88,8 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   'the recorder removes intents first': {
     file: 'origin/stock/intent-recorder.ts',
-    from: '  const reservations = batch.flatMap(({ reservation }) => reservation ?? [])\n',
-    to: '  const reservations = batch.flatMap(({ reservation }) => reservation ?? [])\n  await gate.intents.remove(batch.filter(({ reservation }) => reservation))\n',
+    from: '  const verdicts = reservations.length > 0 ? await record(sql, sale, reservations, true) : []\n',
+    to: '  await gate.intents.remove(batch)\n  const verdicts = reservations.length > 0 ? await record(sql, sale, reservations, true) : []\n',
     part: 'checkout',
   },
   'the recorder notes no refusals': {
@@ -132,8 +132,8 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   'a lost answer of the ledger counts as a refusal': {
     file: 'origin/ledger/connection.ts',
-    from: "  return /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(error.code ?? '')",
-    to: '  return false',
+    from: 'const BROKEN = /^(CONNECTION_(CLOSED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT)$/',
+    to: 'const BROKEN = /^never$/',
     part: 'checkout',
   },
   'a lost reply of the gate counts as fenced': {

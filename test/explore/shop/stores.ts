@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { startRedis } from '../../../dev/servers/redis.ts'
 import { connect, ORIGIN_SESSIONS, prepare, type Sql } from '../../../origin/ledger/connection.ts'
+import type { SessionLimits } from '../../../origin/ledger/sessions.ts'
 import { createDatabase, dropDatabase } from '../../run/databases.ts'
 import { GateWorld } from './gate-port.ts'
 
@@ -44,16 +45,36 @@ export interface Stores {
   stop(): Promise<void>
 }
 
-/** On the server of this address, in a database of its own. */
-export async function openStores(postgresUrl: string): Promise<Stores> {
+/** So many, on the server of this address, each in a database of its own. */
+export async function openStores(postgresUrl: string, count: number): Promise<readonly Stores[]> {
   const name = `explore_${randomBytes(6).toString('hex')}`
   const url = await createDatabase(postgresUrl, name)
-  const admin = postgres(url, { max: 1, onnotice: () => {} })
-  await admin.unsafe(EXPLORED)
-  for (const setting of ['search_path = public, explore, pg_catalog', 'synchronous_commit = off'])
-    await admin.unsafe(`alter database ${name} set ${setting}`)
-  await admin.end()
+  await onDatabase(url, (sql) => sql.unsafe(EXPLORED))
+  await shift(url, name)
   const limits = await prepare(url)
+  const names = Array.from({ length: count }, (_, i) => `${name}_${i}`)
+  // Each is a copy of the first one, whose schema is migrated once.
+  for (const copy of names) await shift(await createDatabase(postgresUrl, copy, name), copy)
+  const stores = await Promise.all(names.map((copy) => openCopy(postgresUrl, copy, limits)))
+  await dropDatabase(postgresUrl, name)
+  return stores
+}
+
+/** Has the sessions of a database find the explored clock before the server's. */
+const shift = (url: string, name: string) =>
+  onDatabase(url, async (sql) => {
+    for (const setting of ['search_path = public, explore, pg_catalog', 'synchronous_commit = off'])
+      await sql.unsafe(`alter database ${name} set ${setting}`)
+  })
+
+async function onDatabase(url: string, work: (sql: postgres.Sql) => PromiseLike<unknown>): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await work(sql)
+  await sql.end()
+}
+
+async function openCopy(postgresUrl: string, name: string, limits: SessionLimits): Promise<Stores> {
+  const url = Object.assign(new URL(postgresUrl), { pathname: `/${name}` }).href
   const sql = connect(url, CONNECTIONS, ORIGIN_SESSIONS, limits)
   const watch = connect(url, 1)
   const redis = await startRedis({ args: ['--appendonly', 'no'] })

@@ -7,8 +7,7 @@ import { openStores, type Stores } from './stores.ts'
 const WIDTH = 3
 
 export async function useStores(width = WIDTH): Promise<readonly Stores[]> {
-  const postgres = await sharedPart('postgres')
-  const stores = await Promise.all(Array.from({ length: width }, () => openStores(postgres)))
+  const stores = await openStores(await sharedPart('postgres'), width)
   afterAll(async () => {
     for (const one of stores) await one.stop()
   })
