@@ -32,7 +32,7 @@ async function loadMap(hall: HTMLElement): Promise<void> {
     const { start }: typeof HallMap = await import(hall.dataset.script ?? '')
     await start(hall)
   } catch {
-    // Without the map the form still sells the best seats.
+    // The form sells the best seats without the map too.
     hall.textContent = hall.dataset.away ?? ''
     hall.className = ''
     byId('hall-tabs')?.parentElement?.classList.remove('beside')
