@@ -17,6 +17,14 @@ interface Screen {
   readonly slowly?: boolean
 }
 
+/** Together these pages have every part that a page can have. */
+export const REPRESENTATIVE = [
+  ...['front', 'search-found', 'sale-lobby-open', 'sale-invitation-unknown', 'goods-sale-open', 'goods-line', 'lobby'],
+  ...['line-paused-with-reason', 'turn-contact', 'turn-sizes-wrong-address', 'order-sizes-confirmed', 'payment'],
+  ...['hall-turn-seat-taken', 'hall-order-partly-returned', 'order-declined-once', 'orders', 'receipt-refunded'],
+  'sold-out-announced',
+]
+
 /** The pages are built once for all files of a worker. */
 let built: ReturnType<typeof builtPages> | undefined
 function builtOnce() {

@@ -2,16 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { LANGUAGES } from '../../edge/pages/words/words.ts'
 import { faultsByLook, faultsOf, PHONE, tooWide } from '../lib/axe.ts'
-import { sampleNames, useOneWindow } from '../lib/sample-pages.ts'
+import { REPRESENTATIVE, sampleNames, useOneWindow } from '../lib/sample-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
-/** Together these pages have every part that a page can have. */
-const REPRESENTATIVE = [
-  ...['front', 'search-found', 'sale-lobby-open', 'sale-invitation-unknown', 'goods-sale-open', 'goods-line', 'lobby'],
-  ...['line-paused-with-reason', 'turn-contact', 'turn-sizes-wrong-address', 'order-sizes-confirmed', 'payment'],
-  ...['hall-turn-seat-taken', 'hall-order-partly-returned', 'order-declined-once', 'orders', 'receipt-refunded'],
-  'sold-out-announced',
-]
 /** A phone that shows everything twice as large (WCAG 2.2, 1.4.4 and 1.4.10). */
 const ENLARGED = { width: 195, height: 422 }
 

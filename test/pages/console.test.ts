@@ -11,7 +11,7 @@ import { NO_CONTACT, type SaleConfig } from '../../shared/api/operators/sale-con
 import { DESK, faultsOf, PHONE } from '../lib/axe.ts'
 import { eventually } from '../lib/eventually.ts'
 import { storyTest } from '../lib/in-browser.ts'
-import { signIn } from '../lib/in-console.ts'
+import { goWithin, signIn } from '../lib/in-console.ts'
 import { admin } from '../lib/operator.ts'
 import { createSale } from '../lib/origin-process.ts'
 import { saleOf } from '../lib/samples.ts'
@@ -609,8 +609,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await signIn(page, system, 'olga', 'owner')
     const ofSale = PAGES_OF_SALE.map((path) => `/sales/${sale}${path}`)
     for (const path of [...ofSale, ...OTHER_PAGES, `/audit?sale=${sale}`]) {
-      await page.goto(`${consoleUrl}${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await goWithin(page, `${consoleUrl}${path}`)
       await check(path)
     }
     expect(found).toEqual({})
