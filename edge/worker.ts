@@ -19,7 +19,7 @@ export { WaitingRoom } from './queue/waiting-room.ts'
 /** The sections that features add to the pages of a sale. */
 const PAGE_PARTS: readonly PagePart[] = [postsPart]
 
-// Also those of the objects, whose callers hear only that a call has failed.
+// Objects log theirs here too: their callers hear only that a call has failed.
 watchAssertions(({ message }) => console.error(JSON.stringify({ msg: 'assertion failed', why: message })))
 
 /** Read once per isolate: plain values, so that every request may use them. */

@@ -21,6 +21,9 @@ import { requireOrderToken, setOrderCookie } from '../visitor/credentials.ts'
 import { aboutBuyer, networksHeader } from './checkout.ts'
 import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.ts'
 
+/** A body that is no form has none. */
+const NO_FIELDS: Fields = {}
+
 /** The route `POST /sales/{sale}/buy`: buys, or shows the price if the button for a promo code was pressed. */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
   const sent = await formFields(call.request)
@@ -29,7 +32,7 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
     return chosen?.apply === undefined ? await buy(sale, chosen, call) : await quote(sale, chosen, call)
   } catch (error) {
     if (wantsJson(call.request)) return sendProblem(problemIn(error))
-    const shows = { kind: 'problem', problem: problemIn(error), chosen: chosen ?? {} } as const
+    const shows = { kind: 'problem', problem: problemIn(error), chosen: chosen ?? NO_FIELDS } as const
     return visitorPage(await publicNow(sale, call), shows, call)
   }
 }
@@ -92,7 +95,7 @@ export const paymentForm = (sale: string, order: string, call: Call) => orderFor
 export const cancelForm = (sale: string, order: string, call: Call) => orderForm(sale, order, 'cancel', call)
 
 async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
-  const fields = (await formFields(call.request)) ?? {}
+  const fields = (await formFields(call.request)) ?? NO_FIELDS
   const page = pathOfOrder(sale, order)
   try {
     limitOrders(call)

@@ -46,7 +46,7 @@ export interface Known {
   readonly heardMs: number
 }
 
-/** Between which the room's clock is, less the own one. */
+/** The room's clock less the own one is between these. */
 type Bounds = Pick<Known, 'leastMs' | 'mostMs'>
 
 /**

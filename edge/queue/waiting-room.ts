@@ -114,7 +114,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#sale = stored ?? null
     this.#next = ctx.storage.kv.get<number>('next') ?? FIRST_NUMBER
     const counted = ctx.storage.kv.get<StoredCounts>('counts')
-    // Nothing is stored before somebody joins.
+    // The counts are stored from the first join on.
     this.#joined = counted ? counted.joined : 0
     if (counted) this.#counts.add(counted.unsent)
   }

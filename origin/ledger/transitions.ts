@@ -3,13 +3,12 @@
  * shared/api/order-status.ts. Whoever changes a status names one of these. advance_orders makes it, once, for those
  * orders alone that are in one of the statuses it comes from, and counts their units anew.
  */
-import { HELD, SOLD } from '../../shared/api/order-status.ts'
-import type { OrderRow } from './order-statements.ts'
+import { HELD, type LedgerStatus, SOLD } from '../../shared/api/order-status.ts'
 
 export interface Move {
-  readonly from: readonly OrderRow['status'][]
+  readonly from: readonly LedgerStatus[]
   /** The new status; if left out, the status stays as it is. */
-  readonly to?: OrderRow['status']
+  readonly to?: LedgerStatus
   /** The events' type, where it is not the status. */
   readonly type?: `order.${string}`
   readonly reason?: string
@@ -27,7 +26,7 @@ export const TRANSITIONS = {
 
   // -- The hold ends unpaid: its units are for sale again, and nothing follows --
 
-  /** Nobody began to pay in time. An attempt in flight keeps its hold. */
+  /** The buyer did not begin to pay in time. An attempt in flight keeps its hold. */
   expire: { from: ['reserved'], to: 'expired', reason: 'not_paid_in_time' },
   /** The buyer gives it back before paying. */
   giveBack: { from: ['reserved'], to: 'cancelled', reason: 'given_back' },
@@ -42,7 +41,7 @@ export const TRANSITIONS = {
 
   // -- The order is paid: its units are sold --
 
-  /** Its charge is authorized. A report may come after the attempt has ended as declined. */
+  /** The charge is authorized. The report of it may come after the attempt has ended as declined. */
   confirm: { from: ['paying', 'reserved'], to: 'confirmed' },
   /** It costs nothing, so that there is no charge. */
   confirmFree: { from: ['paying'], to: 'confirmed' },

@@ -51,11 +51,11 @@ export function holdPauses({ sql, redis, runtime }: PauseDeps): () => Promise<vo
     const [reached, silentMs] = await withTimeout(notes, REDIS_TIMEOUT_MS, runtime)
     const isPayable = reached !== null || silentMs === null
     if (isPayable) {
-      // From stopped to running: each hold ends later by the time that the clock stood.
+      // The clock goes from stopped to running: each hold ends later by the time that it stood.
       if (clock === 'stopped') await sql`select resume_holds()`
       clock = 'running'
     } else {
-      // From running to stopped, and once more in each round: another worker may have resumed the holds.
+      // The clock goes from running to stopped; again in each round, as another worker may have resumed the holds.
       await sql`
         insert into hold_pauses (began_at) values (clock_timestamp() - ${Number(silentMs)} * interval '1 millisecond')
         on conflict do nothing`

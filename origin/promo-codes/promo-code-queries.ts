@@ -110,7 +110,7 @@ export async function versionOfCodes(sql: Queryable, saleId: string): Promise<st
 async function requireVersion(tx: Queryable, saleId: string, version: string): Promise<void> {
   if (version === (await versionOfCodes(tx, saleId))) return
   const imports = await importsAfter(tx, saleId, /^\d{1,15}$/.test(version) ? Number(version) : 0, MAX_IMPORTS)
-  // Without an import after this version, the version is none that a page was given.
+  // A version that no page was given has no import after it.
   const latest = imports[0]
   const changed = [...new Set(imports.flatMap((one) => one.changed))]
   throw new ProblemError(problem('changed-meanwhile', { changed, by: latest?.by, at: latest?.at }))

@@ -50,6 +50,7 @@ export function promoCodeRoutes({ sql, sales, reconciler, log }: PromoCodeDeps) 
 }
 
 async function codesIn(c: Context): Promise<PromoCode[]> {
+  // A body without a type is of none that is read.
   const type = headerOf(c, 'content-type') ?? ''
   if (/^text\/csv\b/i.test(type)) return codesInCsv(chunksOf(c, MAX_BYTES))
   if (/^application\/json\b/i.test(type)) return codesInJson(await readText(c, MAX_BYTES))

@@ -76,9 +76,9 @@ export function lasting(before: readonly Comparison[], again: readonly Compariso
 }
 const textOf = ({ found, drift, heldDrift, seats }: Comparison) => [found, drift, heldDrift, ...seats].join()
 
-/** Of a product whose orders both know. */
+/** Both know all orders of a product. */
 const NOTHING: InFlight = { held: 0, gone: 0 }
-/** Of a section that does not differ, and of a product that has none. */
+/** A section does not differ, or a product is no section. */
 const NO_SEATS: readonly number[] = []
 
 /** A reading with its intents, of which there are sometimes too many to read. */

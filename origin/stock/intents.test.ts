@@ -65,6 +65,8 @@ test('a stored intent is read by its fields, and a damaged one is none', () => {
     '17 2  k h l 7 queue p v',
     '17 2 one k h l 7 queue p&& v',
     '17 2 one k h l 7 nobody p v',
+    '17 2 one=two k h l 7 queue p v',
+    '17 2 stalls:1,;two=1 k h l 7 queue p v',
   ])
     expect(readStored(text), text).toBeNull()
 })

@@ -56,7 +56,7 @@ const FIELDS = {
   hash: /^\S+$/,
   line: /^\S+$/,
   number: /^\d{1,16}$/,
-  /** Who sells it: the sale to its queue, or an operator at the box office. */
+  /** The seller: the sale, to its queue, or an operator at the box office. */
   seller: /^(queue|box-office)$/,
   /** The method, which may be empty, then the charge and the contact if there are any. */
   payment: /^[^\s&@]*(&[\w-]+)?(@[\w-]+)?$/,

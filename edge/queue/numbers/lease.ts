@@ -125,7 +125,7 @@ export class Block {
     return nowMs >= this.#beginsAtMs && nowMs < this.#endsAtMs ? 'live' : 'over'
   }
 
-  /** From live or over to returned; what is unused of it, to be sent back. Null if nothing is: it stays as it was. */
+  /** Makes the lease returned, and returns what is unused of it, to be sent back. Null if nothing is: it stays. */
   giveBack(): UnusedRange | null {
     const count = this.#last - this.#next + 1
     if (this.#isReturned || count < 1) return null

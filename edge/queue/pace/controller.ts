@@ -86,7 +86,7 @@ function outlook({ state, memory, previous, nowMs, highestNumber }: Situation, s
 
 function prospectOf(situation: Situation): Prospect {
   const { state, memory, nowMs, opensAtMs, draw } = situation
-  // Not known before two refreshes of a sale.
+  // The pace of sales is known from the second refresh on.
   const { paid_per_second = 0 } = memory
   return {
     phase: phaseFrom(situation),
