@@ -78,7 +78,8 @@ function pageLanguage(): string {
 /** The server's time at which this page was made. */
 export const madeAtMs = () => Number(byId('stage')?.dataset.nowMs)
 
-export const clock = new ServerClock()
+// The second script does without it.
+export const clock = /* @__PURE__ */ new ServerClock()
 export const nowMs = () => clock.at(performance.now())
 
 // -- Requests -------------------------------------------------------------------------------------------------------
@@ -128,26 +129,19 @@ export function write(element: Element | null, text = ''): void {
   if (before !== text) element.textContent = text
 }
 
-/** Makes an element from text, so that no HTML is parsed. */
-export function element<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  attributes: Readonly<Record<string, string | true | undefined>>,
-  ...content: readonly (Node | string)[]
-): HTMLElementTagNameMap[K] {
+/** Makes the element of a part that the server writes as HTML. No HTML is parsed. */
+export function elementOf([name, attributes, ...content]: Tag<Node>): HTMLElement {
   const made = document.createElement(name)
-  for (const [attribute, value] of Object.entries(attributes))
-    if (value !== undefined) made.setAttribute(attribute, value === true ? '' : value)
-  made.append(...content)
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value as string)
+  made.append(...content.map((part) => (Array.isArray(part) ? elementOf(part as never) : (part as Node))))
   return made
 }
 
-/** Makes the element of a part that the server writes as HTML. */
-export const elementOf = ([name, attributes, ...content]: Tag): HTMLElement =>
-  element(
-    name as keyof HTMLElementTagNameMap,
-    attributes,
-    ...content.map((part) => (typeof part === 'string' ? part : elementOf(part))),
-  )
+export const element = <Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string>>,
+  ...content: (Node | string)[]
+) => elementOf([name, attributes, ...content]) as HTMLElementTagNameMap[Name]
 
 /** Announces a text to a screen reader, after the current one. */
 export const announce = (text: string | null = '') => write(byId('announcement'), text ?? '')

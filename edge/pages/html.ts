@@ -8,6 +8,25 @@ export { html }
 
 export type Html = ReturnType<typeof html>
 
+// -- Parts that a script makes too ----------------------------------------------------------------------------------
+
+type Attributes = Readonly<Record<string, string | number>>
+
+/**
+ * An element as data: its name, its attributes and its content. The server writes it as HTML, and a script makes it
+ * without parsing any (client/page.ts). `Raw` is HTML that the server alone can put into an element.
+ */
+export type Part<Raw = never> = string | Raw | readonly [name: string, attributes: Attributes, ...content: Part<Raw>[]]
+export type Tag<Raw = never> = readonly [name: string, attributes: Attributes, ...content: Part<Raw>[]]
+
+export function htmlOf([name, attributes, ...content]: Tag<Html>): Html {
+  const written = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
+  const parts = content.map((part) => (Array.isArray(part) ? htmlOf(part as unknown as Tag<Html>) : part))
+  return html`<${name}${written}>${parts}</${name}>`
+}
+
+// -- Parts of the server alone --------------------------------------------------------------------------------------
+
 export const hidden = (isHidden: boolean) => isHidden && html`hidden`
 
 /** Texts for the script, as data attributes of the element that will show them. */

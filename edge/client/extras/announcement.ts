@@ -3,17 +3,10 @@
  */
 import { moment } from '../../../shared/format.ts'
 import type { Schedule } from '../../../shared/schedule.ts'
-import { inLanguage } from '../../pages/parts/announcement.ts'
-import { byId, each, element, type Page, show, type Tools } from '../page.ts'
+import { announcementPart, inLanguage } from '../../pages/parts/announcement.ts'
+import { byId, each, elementOf, type Page, show, type Tools } from '../page.ts'
 
-/** A text of the shop in any language and direction. */
-export const shopText = (tag: keyof HTMLElementTagNameMap, texts: Readonly<Record<string, string>>, page: Page) => {
-  const { text, lang } = inLanguage(texts, page.lang)
-  return element(tag, { dir: 'auto', lang }, text)
-}
-
-export const timeElement = (page: Page, iso: string) =>
-  element('time', { datetime: iso, class: 'small quiet' }, moment(page.lang, Date.parse(iso)))
+export const timeText = ({ lang }: Page, at: string) => moment(lang, Date.parse(at))
 
 /** Changes the live region only if the announcement changes, so that a screen reader reads each announcement once. */
 export function showAnnouncement({ announcement }: Schedule, page: Page): void {
@@ -23,13 +16,8 @@ export function showAnnouncement({ announcement }: Schedule, page: Page): void {
   region.dataset.id = id
   region.replaceChildren()
   if (!announcement) return
-  const { level, text, since } = announcement
-  const label = element('p', {}, element('b', {}, region.dataset[level] ?? ''), ' ')
-  label.append(timeElement(page, since))
-  const urgent = level === 'warning' ? ' urgent' : ''
-  const box = element('div', { class: `notice${urgent}`, 'data-level': level }, label)
-  box.append(shopText('p', text, page))
-  region.append(box)
+  const label = region.dataset[announcement.level] ?? ''
+  region.append(elementOf(announcementPart(announcement, [page.lang, label, timeText(page, announcement.since)])))
 }
 
 let reasonShown: string | null = null

@@ -2,12 +2,15 @@
  * Reads the shop's posts as often as the server says while the page is visible, and when the schedule announces new
  * ones. A screen reader reads new posts, except urgent ones, which it has read as announcements.
  */
+import type { Image } from '../../../shared/api/goods.ts'
 import type { Feed, Post, Posts, Schedule } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
+import { POST_PICTURE, postPart } from '../../pages/feed/feed-section.ts'
+import type { Tag } from '../../pages/html.ts'
+import type { Around } from '../../pages/parts/announcement.ts'
 import { fileSet, middleFile } from '../../pages/parts/picture.ts'
-import { POST_PICTURE } from '../../pages/feed/feed-section.ts'
-import { byId, element, get, type Page, show } from '../page.ts'
-import { shopText, timeElement } from './announcement.ts'
+import { byId, elementOf, get, type Page, show } from '../page.ts'
+import { timeText } from './announcement.ts'
 
 /** The pause after a failed read, in milliseconds. */
 const AGAIN_MS = 10_000
@@ -66,27 +69,34 @@ function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
   const isApart = list.firstElementChild !== null && numberOf(list.firstElementChild) < oldest
   if (isApart) list.replaceChildren()
   for (const post of newest) add(list, post, page, isFirst || isApart)
-  if (isFirst || isApart) list.dataset.older = String(pageOf(oldest - 1))
+  if (isFirst || isApart) list.dataset.older = `${pageOf(oldest - 1)}`
   show(byId('feed'), list.children.length > 0)
   offerOlder(list, page)
 }
 
 /** Inserts a post in its place, the latest first. `isOld` means that it is not announced to screen readers. */
 function add(list: HTMLElement, post: Post, page: Page, isOld: boolean): void {
-  const { n, at, urgent, text, image } = post
+  const { n, at, urgent, image } = post
   const items = [...list.children]
   if (items.some((item) => numberOf(item) === n)) return
-  const silent = isOld || urgent ? { 'aria-live': 'off' } : {}
-  const item = element('li', { 'data-n': String(n), tabindex: '-1', ...silent, ...(urgent && { class: 'urgent' }) })
-  if (urgent) item.append(element('p', {}, element('b', {}, byId('feed')?.dataset.urgent ?? '')))
-  item.append(shopText('p', text, page), timeElement(page, at))
-  if (image) {
-    const size = { width: String(image.width), height: String(image.height) }
-    const files = { src: middleFile(image), srcset: fileSet(image, 'webp'), sizes: POST_PICTURE, loading: 'lazy' }
-    item.append(element('div', { class: 'pic' }, element('img', { alt: image.alt, ...size, ...files })))
-  }
+  const around: Around = [page.lang, byId('feed')?.dataset.urgent ?? '', timeText(page, at)]
+  const item = elementOf(postPart(post, around, image && pictureOf(image)))
+  if (isOld || urgent) item.setAttribute('aria-live', 'off')
   list.insertBefore(item, items.find((one) => numberOf(one) < n) ?? null)
 }
+
+const pictureOf = (image: Image): Tag => [
+  'img',
+  {
+    alt: image.alt,
+    width: image.width ?? 0,
+    height: image.height ?? 0,
+    src: middleFile(image),
+    srcset: fileSet(image, 'webp'),
+    sizes: POST_PICTURE,
+    loading: 'lazy',
+  },
+]
 
 function offerOlder(list: HTMLElement, page: Page): void {
   const link = byId('older-posts') as HTMLAnchorElement | null
@@ -103,11 +113,11 @@ function offerOlder(list: HTMLElement, page: Page): void {
 async function addOlder(list: HTMLElement, older: number, page: Page): Promise<void> {
   const response = await get(`/sales/${page.sale}/feed/${older}`).catch(() => null)
   // If the read fails, the visitor can press the button again.
-  if (!response?.ok || list.dataset.older !== String(older)) return
+  if (!response?.ok || list.dataset.older !== `${older}`) return
   const found: Posts = await response.json()
   const known = list.children.length
   for (const post of found.posts) add(list, post, page, true)
-  list.dataset.older = String(older - 1)
+  list.dataset.older = `${older - 1}`
   offerOlder(list, page)
   const first = list.children[known] as HTMLElement | undefined
   first?.focus()

@@ -1,9 +1,8 @@
 /** The shop's posts on a page: the newest, which its script updates, and a link to older ones. */
 import type { Post } from '../../../shared/api/public.ts'
 import { pageOf } from '../../../shared/feed.ts'
-import { moment } from '../../../shared/format.ts'
-import { type Html, hidden, html } from '../html.ts'
-import { inLanguage } from '../parts/announcement.ts'
+import { type Html, hidden, html, htmlOf, type Tag } from '../html.ts'
+import { type Around, inUtc, shopText, timePart } from '../parts/announcement.ts'
 import { picture } from '../parts/picture.ts'
 import type { PageContext } from '../view.ts'
 
@@ -28,13 +27,22 @@ export function feedSection(context: PageContext, posts: readonly Post[]): Html 
   ${isEmpty && html`<noscript><p><a href="/sales/${sale}/posts">${words.feed}</a></p></noscript>`}`
 }
 
-/** The script makes the same element. */
-export function postItem({ words, lang: around }: PageContext, { n, at, urgent, text: texts, image }: Post): Html {
-  const { text, lang } = inLanguage(texts, around)
-  return html`<li data-n="${n}" tabindex="-1" ${urgent && html`class="urgent"`}>
-      ${urgent && html`<p><b>${words.announcementWarning}</b></p>`}
-      <p dir="auto" lang="${lang}">${text}</p>
-      <time class="small quiet" datetime="${at}" data-moment>${moment(around, Date.parse(at), 'UTC')}&nbsp;UTC</time>
-      ${image && html`<div class="pic">${picture(image, { sizes: POST_PICTURE })}</div>`}
-    </li>`
+export function postItem({ words, lang }: PageContext, post: Post): Html {
+  const around: Around = [lang, words.announcementWarning, inUtc(lang, post.at)]
+  const { image } = post
+  return htmlOf(postPart<Html>(post, around, image && picture(image, { sizes: POST_PICTURE })))
 }
+
+/** A post in the list of the feed, for the server and the script. `picture` is its picture, if it has one. */
+export const postPart = <Raw = never>(
+  { n, at, urgent, text }: Post,
+  [lang, label, time]: Around,
+  picture: Raw | Tag<Raw> | undefined,
+): Tag<Raw> => [
+  'li',
+  { 'data-n': n, tabindex: -1, class: urgent ? 'urgent' : '' },
+  ...(urgent ? [['p', {}, ['b', {}, label]] as const] : []),
+  shopText('p', text, lang),
+  timePart(at, time),
+  ...(picture ? [['div', { class: 'pic' }, picture] as const] : []),
+]
