@@ -24,9 +24,7 @@ import { Overloaded } from '../lib/batcher.ts'
 import { machine, type Runtime, sleep } from '../lib/runtime.ts'
 import type { SaleMemory } from '../sales/sale-memory.ts'
 import { forSale } from '../sales/sale-state.ts'
-import { type CheckoutReservation, isNamed, isPart } from '../seats/cart-choice.ts'
-import { stranded } from '../seats/choice.ts'
-import { Free } from '../seats/free.ts'
+import { type CheckoutReservation, isNamed, isPart, strandedBy } from '../seats/cart-choice.ts'
 import type { Gate, Gates } from '../stock/gate/gate.ts'
 import { type GateVerdict, quotedOf } from '../stock/gate/verdicts.ts'
 import { askedOf, asksForSeats } from './cart/cart.ts'
@@ -60,17 +58,14 @@ import {
 } from './request-context.ts'
 import { SoldOut } from './sold-out.ts'
 
-/**
- * The first pause before a reservation that a store may have received is recorded again. The pause doubles, with
- * jitter.
- */
+/** The first pause before a reservation that a store may have received is recorded again: it doubles, with jitter. */
 const FIRST_RETRY_MS = 50
 /** The attempts end after this time, because the buyer waits no longer. */
 const RETRY_FOR_MS = 2_000
 /** How often the sum of an order is computed, which may change each time before it is recorded. */
 const PRICINGS = 3
 
-type Reserved = Extract<GateVerdict, { verdict: 'reserved' }>
+type VerdictOf<Name> = Extract<GateVerdict, { verdict: Name }>
 
 interface CheckoutDeps extends RecorderDeps, ContextDeps {
   readonly sql: Sql
@@ -169,28 +164,22 @@ export class Checkout {
       : this.#reserve(sale, reservation, pricing.vouchers)
   }
 
-  /**
-   * Organisers may forbid named seats that leave a single free seat behind. A repeated key still returns its order.
-   */
+  /** Organisers may forbid to leave a single free seat behind. A repeated key still returns its order. */
   async #reserveUnlessStranding(
     sale: SaleRow,
     reservation: CheckoutReservation,
     vouchers: readonly Voucher[],
   ): Promise<Outcome> {
     const { choice } = reservation
-    const named = choice ? seatsIn(choice.wants.filter(isPart)) : []
-    if (!choice || named.length === 0) return this.#reserve(sale, reservation, vouchers)
-    const bits = await this.#gateOf(reservation)
-      .seats()
-      .catch(() => null)
-    if (!bits) return this.#reserve(sale, reservation, vouchers)
-    const free = new Free(choice.chart, bits)
-    const seats = choice.chart.seatsAt(named)
-    // If any of the seats is taken, the gate's response says which.
-    if (!seats.every((seat) => free.isFree(seat))) return this.#reserve(sale, reservation, vouchers)
-    const single = stranded(choice.chart, free, seats)
-    if (single.length === 0) return this.#reserve(sale, reservation, vouchers)
-    return this.#respond({ sale, reservation, closed: strands(single) })
+    const bits = choice?.wants.some((want) => isPart(want) && want.seats)
+      ? await this.#gateOf(reservation)
+          .seats()
+          .catch(() => null)
+      : null
+    const single = choice && bits ? strandedBy(choice, bits) : []
+    return single.length > 0
+      ? this.#respond({ sale, reservation, closed: strands(single) })
+      : this.#reserve(sale, reservation, vouchers)
   }
 
   async #reserve(sale: SaleRow, reservation: CheckoutReservation, vouchers: readonly Voucher[]): Promise<Outcome> {
@@ -207,22 +196,45 @@ export class Checkout {
       if (!(error instanceof Overloaded)) throw error
       return untaken('Too many people are checking out at this moment.')
     }
-    if (gate.verdict === 'reserved') {
-      return this.#recordReserved(sale, withChosen(reservation, quotedOf(gate)), gate)
+    switch (gate.verdict) {
+      // The units are held: the ledger records the order.
+      case 'reserved':
+        return this.#recordReserved(sale, withChosen(reservation, quotedOf(gate)), gate)
+      // The gate may hold the units: the ledger decides, and a worker who finds the intent learns what it said.
+      case 'unknown':
+        this.#deps.metrics.degraded.inc({ without: 'gate' })
+        return this.#recordExactly({ sale, reservation, gate })
+      // The gate holds nothing: the ledger decides, unless the order exists already.
+      case 'fenced':
+        this.#deps.metrics.degraded.inc({ without: 'gate' })
+        return this.#respond({ sale, reservation, gate })
+      // Refused: the seats cannot be sold so, or somebody else has one.
+      case 'priced_out':
+        return this.#respond({ sale, reservation, closed: gate.problem })
+      case 'seat_taken':
+        return this.#respond(await this.#withOffer({ sale, reservation, gate }, gate.seats))
+      case 'none':
+        return this.#refuseEmpty({ sale, reservation, gate }, gate)
+      // Refused for what the visitor has; or the order of the key or of the visitor is the answer.
+      case 'replay':
+      case 'limit':
+      case 'product_limit':
+      case 'unpaid':
+      case 'network_full':
+        return this.#respond({ sale, reservation, gate })
     }
-    if (gate.verdict === 'priced_out') return this.#respond({ sale, reservation, closed: gate.problem })
-    if (gate.verdict === 'seat_taken')
-      return this.#respond(await this.#withOffer({ sale, reservation, gate }, gate.seats))
-    if (gate.verdict === 'fenced' || gate.verdict === 'unknown') this.#deps.metrics.degraded.inc({ without: 'gate' })
-    if (gate.verdict === 'unknown') return this.#recordExactly({ sale, reservation, gate })
-    if (gate.verdict !== 'none' || gate.available > 0 || gate.held > 0)
-      return this.#respond({ sale, reservation, gate })
+  }
+
+  /** Refused for want of stock, unless the gate counts units that are coming back: then they may be had again. */
+  async #refuseEmpty(attempt: Attempt, { available, held, product: named }: VerdictOf<'none'>): Promise<Outcome> {
+    if (available > 0 || held > 0) return this.#respond(attempt)
+    const { sale, reservation } = attempt
     // While a unit returns, or right after a rebuild, the gate may count it nowhere: the ledger knows whether all are
     // sold.
-    const product = sale.products.find((p) => p.product_id === (gate.product ?? reservation.product))
+    const product = sale.products.find((p) => p.product_id === (named ?? reservation.product))
     const latest = product && product.sold < forSale(product) ? await this.#latest(sale) : sale
     if (product) this.#soldOut.noteEmpty(latest, product.product_id)
-    return this.#respond({ sale: latest, reservation, gate })
+    return this.#respond({ ...attempt, sale: latest })
   }
 
   /** Looks up an existing order, before any refusal leaves. The ledger is read only where it alone can decide. */
@@ -240,7 +252,7 @@ export class Checkout {
     return outcome
   }
 
-  async #recordReserved(sale: SaleRow, r: CheckoutReservation, gate: Reserved): Promise<Outcome> {
+  async #recordReserved(sale: SaleRow, r: CheckoutReservation, gate: VerdictOf<'reserved'>): Promise<Outcome> {
     const attempt = { sale, reservation: r, gate }
     // Checking and taking the place is one step, so that simultaneous calls cannot exceed the maximum.
     if (!this.#pending.takePlace() && !(await this.#pending.takePlaceOnceCounted()))
@@ -296,11 +308,17 @@ export class Checkout {
   /** Ends an attempt that has not become an order: the only place from which a refusal of its intent leaves. */
   #end(attempt: Attempt, gate: InGate, ledger: InLedger): Outcome | Promise<Outcome> {
     const { reservation: r, ledger: verdict } = attempt
-    const ending = endingOf(gate, ledger)
-    if (ending === 'final') return verdict ? this.#afterRefusal({ ...attempt, ledger: verdict }) : untaken()
-    if (ending === 'note') return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
-    if (gate !== 'none') this.#leaveToWorkers(r)
-    return ending === 'processing' ? processing(r) : inDoubt()
+    switch (endingOf(gate, ledger)) {
+      case 'final':
+        return verdict ? this.#afterRefusal({ ...attempt, ledger: verdict }) : untaken()
+      case 'note':
+        return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
+      case 'processing':
+        return this.#leaveToWorkers(r)
+      case 'doubt':
+        if (gate !== 'none') this.#leaveToWorkers(r)
+        return inDoubt()
+    }
   }
 
   /** True if the order will exist even if this process is lost, or the Redis that has its intent. */
@@ -395,11 +413,8 @@ export class Checkout {
 
   /** Uses the exact gate and a new order id, because the refused order may have been recorded. */
   async #chooseAgain({ sale, reservation: { cart: _, ...r } }: Attempt): Promise<Outcome> {
-    return this.#recordExactly({
-      sale,
-      reservation: { ...r, order: this.#runtime.uuid() },
-      gate: { verdict: 'fenced' },
-    })
+    const reservation = { ...r, order: this.#runtime.uuid() }
+    return this.#recordExactly({ sale, reservation, gate: { verdict: 'fenced' } })
   }
 
   /** The sale as the ledger has it now; as it was, while the ledger is away. */

@@ -256,7 +256,7 @@ function seatTaken(attempt: Attempt): Problem {
   return problem('seat-taken', {
     detail: 'Somebody else has it, or it is not for sale.',
     seats: seats.map(({ seat }) => seat),
-    // Without Redis nothing is offered.
+    // While Redis is away the offer is null: none.
     offer: [...Map.groupBy(offer ?? [], ({ section }) => section)].map(([section_id, seats]) => ({
       section_id,
       seats: seats.map(({ seat }) => seat),
