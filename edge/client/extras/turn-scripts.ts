@@ -3,38 +3,27 @@ import type * as HallMap from '../map/map.ts'
 import { byId } from '../page.ts'
 import type * as TurnForm from '../turn-form/turn-form.ts'
 
-let offer: HTMLElement | null = null
-let hall: HTMLElement | null = null
+const parts: Record<string, HTMLElement | null> = {}
 
-/** Loads each script once for its part of the page, which a refresh of the page replaces. */
 export function loadTurnScripts(): void {
-  if (byId('offer') !== offer) {
-    offer = byId('offer')
-    if (offer) void loadForm(offer)
-  }
-  if (byId('hall') !== hall) {
-    hall = byId('hall')
-    if (hall) void loadMap(hall)
-  }
+  void load('offer')
+  void load('hall')
 }
 
-async function loadForm(offer: HTMLElement): Promise<void> {
+/** Loads the script of a part of the page once, and again when a refresh has replaced the part. */
+async function load(id: 'offer' | 'hall'): Promise<void> {
+  const part = byId(id)
+  if (part === parts[id]) return
+  parts[id] = part
+  if (!part) return
   try {
-    const { start }: typeof TurnForm = await import(offer.dataset.script ?? '')
-    start(offer)
+    const { start }: typeof TurnForm | typeof HallMap = await import(part.dataset.script ?? '')
+    await start(part)
   } catch {
-    // The form also works without the script, and then the server reports errors.
-  }
-}
-
-async function loadMap(hall: HTMLElement): Promise<void> {
-  try {
-    const { start }: typeof HallMap = await import(hall.dataset.script ?? '')
-    await start(hall)
-  } catch {
-    // The form sells the best seats without the map too.
-    hall.textContent = hall.dataset.away ?? ''
-    hall.className = ''
+    // The form works without its script, and sells the best seats without the map, which says that it is away.
+    if (id === 'offer') return
+    part.textContent = part.dataset.away ?? ''
+    part.className = ''
     byId('hall-tabs')?.parentElement?.classList.remove('beside')
   }
 }
