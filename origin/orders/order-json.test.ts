@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
 import { orderFrom } from '../checkout/outcome.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
-import { orderAt } from './order-json.ts'
+import { orderAt, processingOrder } from './order-json.ts'
 
 const now = new Date()
 const prices = { one: { name: 'One', unit_price_minor: 1000, currency: 'EUR' } }
@@ -44,4 +44,8 @@ test('tells of a cancelled order whose money was given back that it was, once al
   expect(cancelled(900)).toEqual({ status: 'succeeded' })
   // It was cancelled before anything was taken.
   expect(cancelled(0)).toBeNull()
+})
+
+test('an order that is not recorded is not shown at a price of nothing, where its product is unknown', () => {
+  expect(() => processingOrder(reservation, undefined)).toThrow('before it is recorded')
 })
