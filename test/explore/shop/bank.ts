@@ -26,6 +26,7 @@ export interface Charge {
   readonly refunds: (ProviderRefund & { readonly key: string })[]
 }
 
+const CARD = { brand: 'visa', last4: '4242' }
 const CALL: readonly Fate[] = ['done', 'late', 'lost', 'failed', 'delayed', 'dies', 'dies after']
 
 export class Bank {
@@ -185,7 +186,7 @@ function recordOf(charge: Charge): ChargeRecord {
     case 'captured':
       return refundedMinor === amountMinor
         ? { ...of, status: 'refunded' }
-        : { ...of, status, amountMinor, currency, refundedMinor }
+        : { ...of, status, amountMinor, currency, refundedMinor, card: CARD }
     case 'requires_action':
       return { ...of, status, attempt, action: { charge: id, url: 'https://bank.example' } }
     case 'declined':

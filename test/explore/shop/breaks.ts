@@ -27,15 +27,15 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     part: 'checkout',
   },
   'the answer before the commit': {
-    file: 'origin/checkout/pending-reservations.ts',
-    from: 'const RECORD_TIMEOUT_MS = 2_000',
-    to: 'const RECORD_TIMEOUT_MS = 0',
+    file: 'origin/checkout/recorder.ts',
+    from: 'await warm.use(recordWith(noteRefusals), { work: recordWith(true), isFinal: areRecorded })',
+    to: 'await new Promise((answer, fail) => warm.use((sql) => sql.begin(async (tx) => answer(await recordWith(noteRefusals)(tx)))).catch(fail))',
     part: 'checkout',
   },
   'a 202 before the intent is promised': {
     file: 'origin/checkout/checkout.ts',
     from: '((await this.#promise(r)) ? outcome : inDoubt())',
-    to: '(void this.#promise(r), outcome)',
+    to: 'outcome',
     part: 'checkout',
   },
   'a 202 before the replica has it': {

@@ -79,7 +79,7 @@ export function actorsFrom(seed: number, only?: 'checkout' | 'payments'): Actor[
   const names = ['ann', 'bob', 'cid', 'dee'].slice(0, 2 + upTo(2))
   const first = names.map(buyer)
   // The same buyer in a second tab, with the same key or another one; the same key asks for the same.
-  const tabs = several(2, () => {
+  const tabs = several(3, () => {
     const again = oneOf(first)
     if (again.does !== 'buys') return again
     return { ...again, at: oneOf(['api 1', 'api 2']), key: oneOf([again.key, again.key, 'k3']) }
@@ -92,6 +92,6 @@ export function actorsFrom(seed: number, only?: 'checkout' | 'payments'): Actor[
     return { does: 'operates', what: oneOf(OPERATIONS), at: oneOf(['api 1', 'worker 1']) }
   })
   const happens = random() < 0.6 ? [] : several(3, (): Actor => ({ does: 'happens', what: oneOf(EVENTS) }))
-  const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(WAITS) }))
+  const waits = several(4, (): Actor => ({ does: 'waits', ms: oneOf(WAITS) }))
   return [...first, ...tabs, ...works, ...operates, ...happens, ...waits]
 }
