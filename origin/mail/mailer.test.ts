@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import { importSecrets, type SecretJwkSet } from '../../shared/keys.ts'
+import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { endLeases, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { reservationOf } from '../../test/lib/samples.ts'
@@ -294,10 +294,19 @@ test('mails about holds and what was sent as the sale says, an abandoned cart on
     ...Array(2).fill('What you reserved goes back on sale soon'),
     'What you reserved is back on sale',
   ])
-  const paid = await reserve(sale, bought, { payment_method: 'pm_ok' })
-  await expect.poll(() => subjectsTo(bought)).toContain('Your order is confirmed')
+  const later = await saleOf({ mails, delivery })
+  const token = await origin.token(later)
+  const { body } = await origin.checkout(later, { token, body: { contact: { email: bought } } })
+  const paid = body.order_id ?? ''
+  const reminder = origin.sql()`data ->> 'order' = ${paid} and data ->> 'type' = 'order.reserved'`
+  const reminders = () => origin.sql()`select from jobs where state = 'pending' and ${reminder}`
+  await expect.poll(reminders).toHaveLength(1)
+  await origin.call('POST', `/orders/${paid}/payment`, { token, body: { payment_method: 'pm_ok' } })
+  await isMailed(bought, ['Your order is confirmed'])
+  await origin.sql()`update jobs set run_at = now() where ${reminder}`
+  await expect.poll(reminders).toEqual([])
   await origin.admin('POST', `/orders/${paid}/fulfil`)
-  await expect.poll(() => subjectsTo(bought).at(-1)).toBe('Your order is on its way')
+  await isMailed(bought, ['Your order is confirmed', 'Your order is on its way'])
   expect(subjectsTo(email)).toHaveLength(3)
   expect(subjectsTo(none)).toEqual([])
 })
