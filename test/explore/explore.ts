@@ -5,7 +5,9 @@
  */
 import { optionsOf, ProgressLines, run, UsageError, wholeOf } from '../../dev/lib/command.ts'
 import { startPostgres } from '../../dev/servers/postgres.ts'
-import { describe, explore, type Part } from './explorer.ts'
+import { describe, explore, type Part, type Played } from './explorer.ts'
+import { loadEdge } from './line/machine.ts'
+import { linePart } from './line/part.ts'
 import { Points } from './report.ts'
 import { shopPart } from './shop/part.ts'
 import { openStores } from './shop/stores.ts'
@@ -31,24 +33,44 @@ async function command(): Promise<number> {
   const seed = wholeOf('seed', options.seed, Math.floor(Math.random() * 2 ** 31), 0, 2 ** 32 - 1)
   const only = options.only as PartName | undefined
   if (only !== undefined && !PARTS.includes(only)) throw new UsageError(`--only needs one of ${PARTS.join(', ')}.`)
+  const names = PARTS.filter((name) => only === undefined || name === only)
+  const isGood = names.includes('line') ? await exploreAll([linePart(await loadEdge())], seed, orders) : true
+  const shop = names.filter((name) => name !== 'line')
+  if (!isGood || (shop.length > 0 && !(await exploreShop(shop, seed, orders)))) return 1
+  console.log('Good')
+  return 0
+}
+
+async function exploreShop(names: readonly ('checkout' | 'payments')[], seed: number, orders: number) {
   const postgres = await startPostgres({ settings: ['fsync=off', 'full_page_writes=off'] })
   const stores = await openStores(postgres.url, WIDTH)
-  try {
-    const parts: readonly Part[] = [shopPart(stores, 'checkout'), shopPart(stores, 'payments')] as never
-    for (const part of parts.filter(({ name }) => only === undefined || name === only))
-      if (!(await explorePart(part, seed, orders))) return 1
-    console.log('Good')
-    return 0
-  } finally {
-    for (const one of stores) await one.stop()
-    await postgres.stop()
-  }
+  const parts = names.map((name) => shopPart(stores, name))
+  const isGood = await exploreAll(parts, seed, orders)
+  for (const one of stores) await one.stop()
+  await postgres.stop()
+  return isGood
+}
+
+/** Explores parts that share their named points. True if every promise held. */
+async function exploreAll<Result extends Played>(parts: readonly Part<Result>[], seed: number, orders: number) {
+  const points = new Points()
+  for (const part of parts) if (!(await explorePart(part, seed, orders, points))) return false
+  const all = parts[0]?.points ?? new Set()
+  const missing = points.missing(all)
+  const never = missing.length > 0 ? `; never: ${missing.join(', ')}` : ''
+  console.log(`  ${all.size - missing.length} of ${all.size} points reached${never}`)
+  for (const point of points.unnamed()) console.log(`  a point without a name: ${point}`)
+  return true
 }
 
 /** True if every promise held. */
-async function explorePart(part: Part, seed: number, orders: number): Promise<boolean> {
+async function explorePart<Result extends Played>(
+  part: Part<Result>,
+  seed: number,
+  orders: number,
+  points: Points,
+): Promise<boolean> {
   const lines = new ProgressLines()
-  const points = new Points()
   const beganMs = performance.now()
   let [count, steps, fates, saidMs] = [0, 0, 0, beganMs]
   const failure = await explore(part, { seed, orders }, (_, played) => {
@@ -66,12 +88,6 @@ async function explorePart(part: Part, seed: number, orders: number): Promise<bo
     `${part.name}: ${count} orders of events from seed ${seed}, ${rate(count, beganMs)} a second; ` +
       `${each(steps)} steps and ${each(fates)} faults each`,
   )
-  const missing = points.missing(part.points)
-  const reached = part.points.size - missing.length
-  lines.say(
-    `  ${reached} of ${part.points.size} points reached${missing.length > 0 ? `; never: ${missing.join(', ')}` : ''}`,
-  )
-  for (const point of points.unnamed()) lines.say(`  a point without a name: ${point}`)
   if (failure) console.log(`\n${describe(failure, part)}\n`)
   return failure === null
 }

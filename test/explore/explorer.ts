@@ -60,7 +60,7 @@ export async function explore<Result extends Played>(
 export const promiseOf = (broken: string) => broken.split(':', 1)[0]
 
 /** A failure as a person reads it: what broke, who acts, the steps, and how to play it again. */
-export function describe({ seed, short }: Failure, part: Part): string {
+export function describe({ seed, short }: Failure, { name }: Pick<Part, 'name'>): string {
   return [
     `Broken: ${short.broken}`,
     '',
@@ -68,7 +68,7 @@ export function describe({ seed, short }: Failure, part: Part): string {
     '',
     ...sentencesOf(short.steps, short.acted),
     '',
-    `Again: npm run explore -- --only ${part.name} --orders 1 --seed ${seed}`,
+    `Again: npm run explore -- --only ${name} --orders 1 --seed ${seed}`,
   ].join('\n')
 }
 

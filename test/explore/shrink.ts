@@ -11,7 +11,7 @@ export interface Order<Actor> {
 }
 
 /** Attempts in all, some seconds. */
-const MAX_ATTEMPTS = 600
+const MAX_ATTEMPTS = 200
 
 /** The shortest order found for which `fails` is true still. */
 export async function shrink<Actor>(
@@ -33,7 +33,7 @@ export async function shrink<Actor>(
   /** Replaces ever smaller parts of a list of numbers. */
   async function simplify(name: 'who' | 'fates', replace: (part: readonly number[]) => number[]): Promise<boolean> {
     let isChanged = false
-    for (let size = Math.max(1, Math.ceil(best.decisions[name].length / 2)); ; size = Math.floor(size / 2)) {
+    for (let size = Math.max(1, best.decisions[name].length); ; size = Math.floor(size / 2)) {
       for (let at = 0; at < best.decisions[name].length; at += size) {
         const list = best.decisions[name]
         const part = list.slice(at, at + size)
@@ -52,15 +52,17 @@ export async function shrink<Actor>(
 
   async function removeActors(): Promise<boolean> {
     let isChanged = false
-    for (let at = best.actors.length - 1; at >= 0; at--) {
-      const actors = best.actors.filter((_, i) => i !== at)
-      // Those who were chosen behind the one that is gone move up.
-      const who = best.decisions.who.map((n) => Math.max(0, n - 1))
-      const isSimpler =
-        (await accept({ ...best, actors })) || (await accept({ actors, decisions: { ...best.decisions, who } }))
-      isChanged = isSimpler || isChanged
+    for (let size = Math.max(1, Math.floor(best.actors.length / 2)); ; size = Math.floor(size / 2)) {
+      for (let at = best.actors.length - size; at > -size; at -= size) {
+        const actors = best.actors.filter((_, i) => i < at || i >= at + size)
+        // Those who were chosen behind the ones that are gone move up.
+        const who = best.decisions.who.map((n) => Math.max(0, n - (best.actors.length - actors.length)))
+        const isSimpler =
+          (await accept({ ...best, actors })) || (await accept({ actors, decisions: { ...best.decisions, who } }))
+        isChanged = isSimpler || isChanged
+      }
+      if (size <= 1) return isChanged
     }
-    return isChanged
   }
 
   const nought = (part: readonly number[]) => part.map(() => 0)
