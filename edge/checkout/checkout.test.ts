@@ -429,7 +429,7 @@ it('says what a promo code makes of the sum, as a page or to its script, and buy
   expect(response.status).toBe(200)
   const page = await response.text()
   keeps(page)
-  expect(page).toMatch(/<dt>Code noon10 spring<\/dt><dd>−€10\.00<\/dd>/)
+  expect(page).toMatch(/<dt>Code noon10 spring <\/dt><dd>−€10\.00<\/dd>/)
   expect(page).toContain('name="total_minor" value="9690"')
   const sent = JSON.parse((await requestsTo(path)).requests[0]?.body ?? '')
   expect(sent).toMatchObject({ product_id: 'shoe-42', promo_code: ['noon10', 'spring'] })

@@ -1,6 +1,8 @@
 /** The error messages of fields in the page's words, and their display next to the field. */
 import { count, fill } from '../../../shared/format.ts'
+import { faultId } from '../../pages/parts/fault.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
+import { element } from '../page.ts'
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
@@ -22,7 +24,7 @@ export function messageOf(field: Field, { words, limit }: Offer, option: string 
 /** Shows an error or removes it, and replaces the server's own. Radio buttons that belong together share one. */
 export function say(field: Field, text: string): void {
   const group = field.type === 'radio' ? field.closest('fieldset') : null
-  const id = `fault-${field.name === 'product_id' ? 'product' : field.name}`
+  const id = faultId(field.name === 'product_id' ? 'product' : field.name)
   let fault = document.getElementById(id)
   if (text === '') {
     fault?.remove()
@@ -31,9 +33,7 @@ export function say(field: Field, text: string): void {
     return
   }
   if (!fault) {
-    fault = document.createElement('p')
-    fault.id = id
-    fault.className = 'fault small'
+    fault = element('p', { class: 'fault small', id })
     const beside = field.closest('.stepper, .join, label') ?? field
     if (group) group.append(fault)
     else beside.after(fault)

@@ -1,12 +1,12 @@
 /**
  * The price of an order in rows: lines, discounts of codes, fees, delivery, tax, and the total. The script of a turn
- * makes its rows from the same texts.
+ * makes the same list.
  */
 import type { Delivery } from '../../../shared/api/goods.ts'
 import type { Order, Tax, Totals } from '../../../shared/api/public.ts'
 import { shareWithin } from '../../../shared/bill.ts'
 import { fill, money } from '../../../shared/format.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, htmlOf, type Tag } from '../html.ts'
 import type { PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 
@@ -70,6 +70,33 @@ export function withTax(
 export const taxIn = ({ percent }: Tax, { total_minor, tax_minor }: Pick<Totals, 'total_minor' | 'tax_minor'>) =>
   tax_minor || shareWithin(total_minor, percent)
 
+// -- As elements ----------------------------------------------------------------------------------------------------
+
+const rowPart = <Raw>({ name, amount }: Row<Raw | string>): Tag<Raw> => [
+  'div',
+  {},
+  ['dt', {}, name, ' '],
+  ['dd', {}, amount],
+]
+
+/** The rows and the total as a list, for the server and the script. `small` stands behind the total's name. */
+export const billPart = <Raw = never>(
+  rows: readonly Row<Raw | string>[],
+  { name, small, amount }: Row<string> & { readonly small: string },
+  after: readonly Row<Raw | string>[] = [],
+): Tag<Raw> => [
+  'dl',
+  { class: 'rows sum' },
+  ...rows.map(rowPart),
+  [
+    'div',
+    { class: 'total' },
+    ['dt', {}, `${name} `, ...(small ? [['small', {}, small] as const] : [])],
+    ['dd', {}, amount],
+  ],
+  ...after.map(rowPart),
+]
+
 // -- As parts of a page ---------------------------------------------------------------------------------------------
 
 interface Billed extends Omit<Totals, 'subtotal_minor'> {
@@ -86,8 +113,6 @@ export const billingOf = (
   return { lang, currency, words: words.bill, delivery: view.state.delivery, tax }
 }
 
-const row = ({ name, amount }: Row) => html`<div><dt>${name}</dt><dd>${amount}</dd></div>`
-
 interface More extends Pick<Known, 'code'> {
   /** The rows after the total. */
   readonly after?: readonly Row[]
@@ -102,9 +127,7 @@ export function billRows(
 ): Html {
   const { words, lang } = context
   const billing = billingOf(context, billed)
-  const tax = withTax(billed, billing)
-  const total = html`${words.total} ${tax !== '' && html`<small>${tax}</small>`}`
   const rows = [...lines, ...textRows(billed, billing, { code })]
-  return html`<dl class="rows sum">${rows.map(row)}
-      <div class="total"><dt>${total}</dt><dd>${money(lang, billed.total_minor, billed.currency)}</dd></div>${after.map(row)}</dl>`
+  const amount = money(lang, billed.total_minor, billed.currency)
+  return htmlOf(billPart<Html>(rows, { name: words.total, small: withTax(billed, billing), amount }, after))
 }

@@ -16,6 +16,9 @@ export function wordsFor(
   return known[name] ?? [words.problem, errors ? words.problemFields : words.problemText]
 }
 
+/** The id of the error of a field. A script that shows an error replaces the server's by it. */
+export const faultId = (name: string) => `fault-${name.replace(':', '-')}`
+
 /** The message next to the button of a form that met a problem. */
 export function faultOf(problem: Problem, words: Words): Html {
   const [title, text] = wordsFor(problem, words)

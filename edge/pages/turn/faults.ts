@@ -5,14 +5,13 @@ import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import { type Problem, TOO_HEAVY } from '../../../shared/problem.ts'
 import { type Html, html } from '../html.ts'
+import { faultId } from '../parts/fault.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
 import { ADDRESS_FIELDS } from './checkout-body.ts'
 
 /** The errors by the name of a field or of a part of the form, in the order of the page. */
 export type Faults = Readonly<Record<string, string | undefined>>
-
-const idOf = (name: string) => `fault-${name.replace(':', '-')}`
 
 /** An error of no single field is focused itself. */
 const OF_NO_FIELD = ['product', 'cart', 'seats', 'sum']
@@ -21,7 +20,7 @@ export const faultBeside = (faults: Faults, name: string): Html | undefined => {
   const text = faults[name]
   if (text === undefined) return
   const isFocused = OF_NO_FIELD.includes(name) && isFirst(faults, name)
-  return html`<p class="fault small" id="${idOf(name)}" role="alert"${
+  return html`<p class="fault small" id="${faultId(name)}" role="alert"${
     isFocused && html` tabindex="-1" autofocus`
   }>${text}</p>`
 }
@@ -32,7 +31,7 @@ const isFirst = (faults: Faults, name: string) => Object.keys(faults)[0] === nam
 export const describes = (faults: Faults, name: string): Html | undefined =>
   faults[name] === undefined
     ? undefined
-    : html`aria-invalid="true" aria-describedby="${idOf(name)}" ${isFirst(faults, name) && html`autofocus`}`
+    : html`aria-invalid="true" aria-describedby="${faultId(name)}" ${isFirst(faults, name) && html`autofocus`}`
 
 /** The errors of the fields that every checkout has, whatever it sells. */
 export function checkoutFaults({ view, words, lang }: PageContext, { problem, chosen, totals }: Entered): Faults {
