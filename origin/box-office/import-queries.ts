@@ -2,13 +2,13 @@
  * The seats of a section, imported as a whole or not at all. They are compared in the ledger with those that are
  * there: a seat that stays keeps its place in the bitmap of taken seats, and one that somebody has never vanishes.
  */
+import type { ChartSeat } from '../../shared/api/hall.ts'
 import { MAX_SEATS, type SeatImport } from '../../shared/api/operators/hall-admin.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { lockRunningSale, publishPhase } from '../sales/sale-queries.ts'
-import type { SeatEntry } from './seat-table.ts'
 import { conflict, keepIndexes, lockSections, nextVersion, type SectionRow, unknownSection } from './section-queries.ts'
 
 /** Seats named in an answer; more are counted. */
@@ -19,7 +19,7 @@ const CHUNK = 10_000
 interface Imported {
   readonly saleId: string
   readonly sectionId: string
-  readonly seats: readonly SeatEntry[]
+  readonly seats: readonly ChartSeat[]
   /** Seats that lines name, also those of wrong ones. */
   readonly named: readonly string[]
 }
@@ -73,7 +73,7 @@ async function stage(tx: Queryable, { seats, named }: Imported): Promise<void> {
       category text, kind text, price_minor bigint) on commit drop`
   for (let from = 0; from < seats.length; from += CHUNK) {
     const chunk = seats.slice(from, from + CHUNK)
-    const column = <K extends keyof SeatEntry>(key: K) => chunk.map((seat) => seat[key])
+    const column = <K extends keyof ChartSeat>(key: K) => chunk.map((seat) => seat[key])
     await tx`
       insert into imported (line, seat_id, row, number, place, x, y, category, kind, price_minor)
       select ${from}::int + n, seat_id, row, number, place, x, y, category, kind, price_minor
@@ -106,7 +106,7 @@ function requireReserved<Row extends Pick<SectionRow, 'section_type'>>(
 
 /** Each seat may be all of an order. */
 function requirePayable(
-  seats: readonly Pick<SeatEntry, 'seat_id' | 'price_minor'>[],
+  seats: readonly Pick<ChartSeat, 'seat_id' | 'price_minor'>[],
   { currency }: Pick<SectionRow, 'currency'>,
 ): void {
   for (const { seat_id, price_minor } of seats) {

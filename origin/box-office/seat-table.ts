@@ -2,26 +2,14 @@
  * Reads the seats of a section from a table, row by row: what each field may hold, and which line is wrong. Pure, for
  * CSV and JSON alike: a field is text or a number.
  */
+import type { ChartSeat } from '../../shared/api/hall.ts'
 import { MAX_PRICE_MINOR, MAX_SEATS } from '../../shared/api/operators/hall-admin.ts'
-import { SEAT_KINDS, type SeatKind } from '../../shared/api/public.ts'
+import { SEAT_KINDS } from '../../shared/api/public.ts'
 import { sameName, storedText, textFault } from '../../shared/lib/text.ts'
 import type { FieldError } from '../../shared/problem.ts'
 
 export const COLUMNS = ['seat_id', 'row', 'number', 'place', 'x', 'y', 'category', 'kind', 'price_minor'] as const
 type Column = (typeof COLUMNS)[number]
-
-/** A row of the table. */
-export interface SeatEntry {
-  readonly seat_id: string
-  readonly row: string
-  readonly number: string
-  readonly place: number
-  readonly x: number
-  readonly y: number
-  readonly category: string
-  readonly kind: SeatKind
-  readonly price_minor: number
-}
 
 /** Errors that are named; more are counted. */
 const MAX_ERRORS = 100
@@ -32,7 +20,7 @@ const SEAT_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i
 
 export class SeatTable {
-  readonly seats: SeatEntry[] = []
+  readonly seats: ChartSeat[] = []
   readonly errors: FieldError[] = []
   /** The number of all errors, including those that are not listed. */
   errorCount = 0
