@@ -1,7 +1,7 @@
 /** The goods of a sale, their look, and their costs in addition to prices: brand, fees, delivery, promo codes. */
 import * as v from 'valibot'
-import { COUNTRIES } from '../countries.ts'
 import { sameName } from '../lib/text.ts'
+import { COUNTRIES } from './countries.ts'
 import { exactly, filled, instant, LANGUAGES, LINES, name, ProductId, whole, written } from './fields.ts'
 
 const MAX_PRICE_MINOR = 1_000_000_000

@@ -1,6 +1,7 @@
 /** The countries to which a sale delivers, with their names in the visitor's language. */
+
+import { COUNTRIES, WITHOUT_POSTCODES } from '../../../shared/api/countries.ts'
 import type { Delivery } from '../../../shared/api/goods.ts'
-import { COUNTRIES, WITHOUT_POSTCODES } from '../../../shared/countries.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 
 /** The countries whose addresses need a state or province. */

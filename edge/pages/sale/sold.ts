@@ -1,7 +1,8 @@
 /** The goods: descriptions, available units by option, terms, delivery and times. */
+
+import { COUNTRIES } from '../../../shared/api/countries.ts'
 import type { Delivery, Names } from '../../../shared/api/goods.ts'
 import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
-import { COUNTRIES } from '../../../shared/countries.ts'
 import { count, fill, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'

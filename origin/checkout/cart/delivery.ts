@@ -1,6 +1,7 @@
 /** What a checkout must say of where an order goes, by the sale's `delivery`, and what of it is kept. Pure. */
+
+import { WITHOUT_POSTCODES } from '../../../shared/api/countries.ts'
 import type { Address, AddressField, Delivery } from '../../../shared/api/goods.ts'
-import { WITHOUT_POSTCODES } from '../../../shared/countries.ts'
 import type { FieldError } from '../../../shared/problem.ts'
 
 type Asked = 'off' | 'optional' | 'required'
