@@ -16,7 +16,7 @@ import { ownSearches, search, searchIndex, suggest } from './front/search.ts'
 import { brandStyle } from './goods/brand-style.ts'
 import { goods } from './goods/goods.ts'
 import { image } from './goods/images.ts'
-import { availability, chart, followSections, seatsPage, sections } from './hall/hall.ts'
+import { availability, chart, followSections, seatOffer, seatsPage, sections } from './hall/hall.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
 import { mailedPage, requestMail, stopMail } from './messages/mail.ts'
 import { endPush, requestPush } from './messages/push.ts'
@@ -93,6 +93,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/leave': form(saleRoute(leaveForm), salePage),
 
   '/sales/:sale/sections/:section/seats': buyers(get(sectionRoute(seatsPage))),
+  '/sales/:sale/seats/offer': buyers(post(saleRoute(seatOffer))),
   '/sales/:sale/sections/updates': buyers(get(saleRoute(followSections))),
   '/sales/:sale/checkout': buyers(post(saleRoute(checkout))),
   '/sales/:sale/totals': buyers(post(saleRoute(totals))),

@@ -14,6 +14,7 @@ import { Policies } from './access/policy.ts'
 import { createApp } from './app.ts'
 import type { Config } from './base/config.ts'
 import { createMetrics } from './base/metrics.ts'
+import { seatOfferRoutes } from './checkout/cart/seat-offer.ts'
 import { totalsRoutes } from './checkout/cart/totals.ts'
 import type { VoucherSource } from './checkout/cart/vouchers.ts'
 import { Checkout } from './checkout/checkout.ts'
@@ -249,6 +250,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
 
   // -- Routes --
   const hall = { sales, halls, states: new SeatStates(sql, halls) }
+  const totals = { buyers, sales, gates, halls, vouchers }
   const buyerRoutes = checkoutRoutes({
     buyers,
     sales,
@@ -256,7 +258,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     orders,
     traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
   })
-    .route('/', totalsRoutes({ buyers, sales, gates, halls, vouchers }))
+    .route('/', totalsRoutes(totals))
+    .route('/', seatOfferRoutes(totals))
     .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
     .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
 

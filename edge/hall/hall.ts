@@ -118,6 +118,12 @@ export async function seatsPage(sale: string, section: string, call: Call): Prom
   return passOn(`/sales/${sale}/sections/${section}/seats${new URL(call.request.url).search}`, token, call)
 }
 
+/** The route `POST /sales/{sale}/seats/offer`. */
+export async function seatOffer(sale: string, call: Call): Promise<Response> {
+  const { token } = await requireBuyer(sale, call, 'seat offers')
+  return passOn(`/sales/${sale}/seats/offer`, token, call)
+}
+
 /** The route `GET /sales/{sale}/sections/updates`. */
 export async function followSections(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call, 'section updates')

@@ -103,6 +103,42 @@ test('the best seats have a price once they are chosen, with fees and a promo co
   expect(await ask()).toMatchObject({ status: 409, body: { type: '/problems/promo-code-used-up' } })
 })
 
+test('an offer names the seats that the best would be now, with their price, and holds none', async () => {
+  const sale = await openHall()
+  const offer = async (body: object) => {
+    const { status, body: answer } = await origin.call('POST', `/sales/${sale}/seats/offer`, {
+      token: await origin.token(sale),
+      body,
+    })
+    const {
+      seats = [],
+      totals,
+      type,
+      errors,
+    } = answer as {
+      seats?: string[]
+      totals?: { total_minor: number }
+      type?: string
+      errors?: { field: string }[]
+    }
+    return status === 200 ? [...seats].sort().concat(String(totals?.total_minor)) : [status, errors?.[0]?.field ?? type]
+  }
+  const first = await offer({ quantity: 2 })
+  expect(await offer({ quantity: 2 })).toEqual(first)
+  for (const [body, answer] of [
+    [{ quantity: 2, not: ['A-1', 'A-2', 'A-3', 'A-4'] }, ['B-1', 'B-2', '4003']],
+    [{ quantity: 2, kind: 'accessible' }, ['B-3', 'B-4', '4007']],
+    [{ quantity: 1, kind: 'companion', section_id: 'stalls', category: 'front' }, ['B-3', '2003']],
+    [{ quantity: 1, kind: 'restricted_view' }, [409, '/problems/all-in-carts']],
+    [{ quantity: 1, section_id: 'floor' }, [422, 'section_id']],
+    [{ quantity: 1, category: 'balcony' }, [422, 'category']],
+    [{ quantity: 7 }, [422, 'quantity']],
+  ] as const)
+    expect(await offer(body), JSON.stringify(body)).toEqual(answer)
+  expect((await buy(sale, [seats('B-3', 'B-4')])).status).toBe(201)
+  expect(await offer({ quantity: 2, kind: 'accessible' })).toEqual([409, '/problems/all-in-carts'])
+})
+
 test('when nothing fits any more: in carts, and sold out once all is paid', async () => {
   const sale = await openHall()
   const all = [seats('A-1', 'A-2', 'A-3', 'A-4'), seats('B-1', 'B-2')]

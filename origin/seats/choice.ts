@@ -20,7 +20,7 @@
  * `together: false` takes the nearest seats, each by itself; if they strand a single seat, one after another each the
  * nearest that strands none, where there is one; if that strands as many, the nearest after all. Null means the same.
  *
- * `category` and `section` restrict each step. Kinds: a seat of restricted view comes after all other seats of its
+ * `category`, `section` and `kind` restrict each step. Kinds: a seat of restricted view comes after all other seats of its
  * ring (see `chart.ts`). Accessible and companion seats are kept: without `accessible` they are given only if fewer
  * other seats than asked for are free, and then as few as the step allows.
  *
@@ -43,6 +43,8 @@ export interface Wish {
   readonly quantity: number
   readonly together: boolean
   readonly accessible: boolean
+  /** Without it, companion and accessible seats come after the others. */
+  readonly kind?: Seat['kind'] | undefined
 }
 
 /**
@@ -62,7 +64,7 @@ export function choose(chart: Chart, free: Free, wish: Wish): readonly Seat[] | 
 }
 
 function seatOrdinary(draft: Draft, wish: Wish): boolean {
-  for (const kinds of [ORDINARY, ANY]) {
+  for (const kinds of wish.kind === undefined ? [ORDINARY, ANY] : [KIND[wish.kind]]) {
     const pool = draft.chart.pool(wish.section, wish.category, kinds)
     if (!pool || draft.free.count(pool) < wish.quantity) continue
     const aim = aimFor(draft, kinds, wish.quantity, null)

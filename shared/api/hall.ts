@@ -1,6 +1,7 @@
 /** The public data of a hall: its sections, the geometry of its chart, and the state of its seats. */
 import * as v from 'valibot'
-import type { SeatKind } from './public.ts'
+import { exactly } from './fields.ts'
+import { Category, Quantity, SEAT_KINDS, SeatId, type SeatKind, SectionId, type Totals } from './public.ts'
 
 /** A section with named seats, or a standing section, in which only the number of places counts. */
 export type SectionType = 'reserved' | 'general_admission'
@@ -96,4 +97,30 @@ export interface SectionUpdate {
   readonly section_id: string
   readonly available_seats: number
   readonly timestamp: string
+}
+
+// -- An offer of seats ----------------------------------------------------------------------------------------------
+
+/** An offer leaves out at most this many seats. */
+const MAX_LEFT_OUT = 1_000
+
+/** The body of `POST /sales/{sale}/seats/offer`. */
+export const SeatOfferRequest = exactly({
+  section_id: v.optional(SectionId),
+  category: v.optional(Category),
+  /** `accessible` means one accessible seat and the others beside it. Any other kind means all seats. */
+  kind: v.optional(v.picklist(SEAT_KINDS, `one of ${SEAT_KINDS.join(', ')} is required`)),
+  quantity: Quantity,
+  /** These seats are not offered, for example because an earlier offer named them. */
+  not: v.optional(
+    v.pipe(v.array(SeatId, 'a list is required'), v.maxLength(MAX_LEFT_OUT, `at most ${MAX_LEFT_OUT} seats`)),
+  ),
+})
+export type SeatOfferRequest = v.InferOutput<typeof SeatOfferRequest>
+
+/** The seats of one section that best available would take now, and their price. They are held for nobody. */
+export interface SeatOffer {
+  readonly section_id: string
+  readonly seats: readonly string[]
+  readonly totals: Totals
 }

@@ -76,12 +76,13 @@ const PaymentMethod = v.pipe(
 
 export const MAX_LINES = 20
 const MAX_QUANTITY = 1_000
-const Quantity = whole(1, MAX_QUANTITY)
+export const Quantity = whole(1, MAX_QUANTITY)
 /** The name of a seat in a chart, for example "A-101". */
 export const SeatId = v.pipe(v.string('text is required'), v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, ID_FORM))
 export const SectionId = ProductId
 export const SEAT_KINDS = ['standard', 'accessible', 'companion', 'restricted_view'] as const
 export type SeatKind = (typeof SEAT_KINDS)[number]
+export const Category = filled(64)
 
 /**
  * One line of a checkout: units of a product, seats by name, places of a standing section, or the best available
@@ -97,7 +98,7 @@ export const CheckoutLine = exactly({
       v.maxLength(MAX_QUANTITY, `at most ${MAX_QUANTITY} seats`),
     ),
   ),
-  category: v.optional(filled(64)),
+  category: v.optional(Category),
   quantity: v.optional(Quantity),
   together: v.optional(v.boolean('true or false is required')),
   accessible: v.optional(v.boolean('true or false is required')),

@@ -84,6 +84,7 @@ const ROUTES: readonly Route[] = [
     { to, methods: 'GET', path: '/orders/{order}/events' },
     { to, methods: 'GET', path: '/sales/{sale}/sections/{product}/seats?page={id}&page_size={id}' },
     { to, methods: 'GET', path: '/sales/{sale}/sections/updates' },
+    { to, methods: 'POST', path: '/sales/{sale}/seats/offer', body: 'offer' },
     { to, methods: 'POST', path: '/orders/{order}/payment', body: 'payment' },
   ]),
   { to: 'origin', methods: 'GET', path: '/healthz' },
@@ -134,6 +135,7 @@ const ROUTES: readonly Route[] = [
 const BODIES = {
   join: { line: 'public', invitation: 'SUMMER-24', altcha: btoa(JSON.stringify({ challenge: {}, solution: {} })) },
   checkout: { product_id: 'one', quantity: 1, payment_method: 'pm_ok' },
+  offer: { section_id: 'stalls', category: 'front', kind: 'accessible', quantity: 2, not: ['A-1'] },
   payment: { payment_method: 'pm_slow' },
   redeem: { visitor: 'someone', invitation: 'SUMMER-24' },
   webhook: { event: 'charge.succeeded', data: { charge_id: 'ch_1', order_id: 'order' } },

@@ -22,7 +22,7 @@ import { isServed, UNSERVED } from './delivery.ts'
 import { type Price, priceOf } from './pricing.ts'
 import { isFor, type Presenter } from './vouchers.ts'
 
-interface TotalsDeps extends ContextDeps {
+export interface TotalsDeps extends ContextDeps {
   readonly buyers: Buyers
   readonly gates: Gates
   readonly sales: Sales
@@ -55,7 +55,7 @@ export const totalsRoutes = (deps: TotalsDeps) =>
     }
   })
 
-async function totalsFor(
+export async function totalsFor(
   deps: TotalsDeps,
   sale: SaleRow,
   presenter: Presenter,
