@@ -13,8 +13,11 @@ import type { Part } from './shared-part.ts'
  */
 export const LEDGER_TEMPLATE = 'ledger_template'
 
+/** No test kills this server, so nothing it has written must reach the disk. */
+const IN_MEMORY = ['fsync=off', 'full_page_writes=off']
+
 export async function startRunPostgres(): Promise<Part<string>> {
-  const server = await startPostgres()
+  const server = await startPostgres({ settings: IN_MEMORY })
   await prepare(await createDatabase(server.url, LEDGER_TEMPLATE))
   return { address: server.url, stop: () => server.stop() }
 }
