@@ -1,13 +1,16 @@
 /**
- * Checks that imports lead downwards only, by values and by types: from one half to `shared`, from a floor to those below it, and
- * from browser code to what is made for browsers. `npm run check` runs it.
+ * Checks that imports lead downwards only, by values and by types: from one half to `shared`, from a floor to those
+ * below it, and from browser code to what is made for browsers. `npm run check` runs it.
  *
  *     node dev/floors.ts
  */
 import { fileURLToPath } from 'node:url'
 import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser'
 
-/** The rooms of each part from the ground up: each imports only those before it. `.` is the part's own folder, where all is put together. */
+/**
+ * The rooms of each part from the ground up: each imports only those before it. `.` is the part's own folder, where all
+ * is put together.
+ */
 const FLOORS = {
   shared: ['lib', 'api', '.', 'hall', 'search'],
   edge: [

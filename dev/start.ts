@@ -26,8 +26,8 @@ const HELP = `Starts the whole system on this machine: Postgres, Redis, the orig
   --no-demo          do not create the demo sale
   --help             this text
 
-Environment: PORT, EDGE_PORT, OPS_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABASE_URL and REDIS_URL for a Postgres and a Redis
-that run already. Other settings of the origin and the Worker (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) are passed on.
+Environment: PORT, EDGE_PORT, OPS_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABASE_URL and REDIS_URL for a Postgres
+and a Redis that run already. Other settings of the origin and the Worker (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) are passed on.
 Ctrl-C stops everything in good order; a second Ctrl-C at once.`
 
 async function main(leave: Leave): Promise<number> {

@@ -20,7 +20,7 @@ const prospects: fc.Arbitrary<Prospect> = fc.record({
 })
 const selling = prospects.map((prospect) => ({ ...prospect, phase: 'open' as const }))
 
-test('is never more often than a cache changes, and never so seldom that an announcement is late before the end', () => {
+test('is never more often than a cache changes, nor so seldom that an announcement is late before the end', () => {
   fc.assert(
     fc.property(prospects, (prospect) => {
       const ms = nextReadMs(prospect)

@@ -84,7 +84,7 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
     expect(await read()).toBeLessThanOrEqual(1)
   })
 
-  test('a thousand visitors who open the page cost a request or two a second for each form, and see their own after joining', async () => {
+  test('a thousand visitors who open the page cost a request or two a second for each form, and then see their own', async () => {
     for (const form of FORMS) await page(form)
     const [began, before] = [performance.now(), await counts()]
     for (let i = 0; i < 10; i++)

@@ -70,7 +70,8 @@ interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
 export function renderProblem(problem: Problem, view: ProblemView): string {
   const { lang, words, brand, home, mayReload } = view
   const { title, main } = problemContent(problem, words, home)
-  // Who came too often reads the same page again. Who met a failure goes back to the sale, also from a form.
+  // A visitor who came too often reads the same page again. One who met a failure goes back to the sale, also from a
+  // form.
   const isLimited = problem.type === '/problems/too-many-requests' && mayReload
   const target = isLimited ? null : home
   const reloads = isLimited || (problem.status === 503 && (home !== null || mayReload))

@@ -1,4 +1,6 @@
-/** The sale that a request is about, as one of its lines has it. What cannot be read ends the request with a problem. */
+/**
+ * The sale that a request is about, as one of its lines has it. What cannot be read ends the request with a problem.
+ */
 
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { type Call, refuse } from '../http/call.ts'

@@ -16,7 +16,7 @@ test('a caller is known by the connection, unless a header is trusted', async ()
   expect(await addressOf('x-forwarded-for', {})).toBe('192.0.2.1')
 })
 
-test('what a caller claims before the proxy counts for nothing, and what is no address for that of the connection', async () => {
+test('what a caller claims before the proxy counts for nothing, and garbage for the connection', async () => {
   expect(await forwarded('10.0.0.1, 10.0.0.2, 203.0.113.9:4711')).toBe('203.0.113.9')
   for (const garbage of ['', 'unknown', 'x'.repeat(100)]) expect(await forwarded(garbage)).toBe('192.0.2.1')
 })

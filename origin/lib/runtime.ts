@@ -19,7 +19,7 @@ export interface Runtime {
   uuid(): string
 }
 
-/** Those of the machine. */
+/** Takes all of these from the machine. */
 export const machine: Runtime = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -373,7 +373,7 @@ export class Charges implements Consumer<'charge'> {
     return charges.map(({ charge }) => confirmed.has(charge))
   }
 
-  /** Of charges that went back, or were voided, the refunds that are open ask the provider again. */
+  /** Open refunds of charges that went back or were voided ask the provider again. */
   async #recheck(records: readonly ChargeRecord[]): Promise<void> {
     const charges = records.map(({ charge }) => charge)
     await this.#deps.refunds.recheck(charges)

@@ -116,7 +116,7 @@ describe.concurrent('a scheduled action', () => {
     expect(await api.stock(sale)).toMatchObject({ total })
   })
 
-  test('that the state does not allow is recorded, with a finding, and not tried again; a repetition ends with its sale', async () => {
+  test('that the state does not allow is recorded, found, and not tried again; a repetition ends with its sale', async () => {
     const sale = await api.sale()
     await schedule(sale, { at: inMs(600_000), action: 'restock', product_id: 'one', quantity: 10_000_000 })
     await comes(sale)

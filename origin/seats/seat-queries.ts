@@ -37,7 +37,8 @@ export async function takenSeats(sql: Queryable, saleId: string): Promise<readon
 
 export async function blockedSeats(sql: Queryable, saleId: string): Promise<readonly number[]> {
   const [row] = await sql<{ seats: number[] }[]>`
-    select coalesce(array_agg(seat_index), '{}') as seats from seat_claims where sale_id = ${saleId} and reason is not null`
+    select coalesce(array_agg(seat_index), '{}') as seats from seat_claims
+    where sale_id = ${saleId} and reason is not null`
   return assertExists(row, 'An aggregate has one row.').seats
 }
 

@@ -29,7 +29,9 @@ export const fold = (text: string): string =>
         .normalize('NFC')
         .replace(/[ßæœøđðłı]/g, (letter) => LETTERS[letter] ?? letter)
 
-/** A text in a script without spaces is split into pairs of letters. Positions are those of the text as it was given. */
+/**
+ * A text in a script without spaces is split into pairs of letters. Positions are those of the text as it was given.
+ */
 export function wordsOf(given: string): Word[] {
   const { text, positions } = composeText(given)
   const words = wordsIn(text)

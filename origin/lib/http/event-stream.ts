@@ -34,7 +34,9 @@ export class EventStreams {
     return this.#open
   }
 
-  /** Counts a stream until `leave`. It is called before the first await, so that simultaneous requests see each other. */
+  /**
+   * Counts a stream until `leave`. It is called before the first await, so that simultaneous requests see each other.
+   */
   enter(): void {
     if (this.#open >= this.#max) this.refuse()
     this.#open++
@@ -58,7 +60,10 @@ export function responseOf(c: Context): ServerResponse | null {
 
 export const withoutStream = (c: Context): Response => c.body(null, 200, HEADERS)
 
-/** Sends the headers. The first text goes out with the first events, and the stream ends at `untilMs`, some earlier than others. */
+/**
+ * Sends the headers. The first text goes out with the first events, and the stream ends at `untilMs`, some earlier than
+ * others.
+ */
 export function beginStream(response: ServerResponse): { readonly first: string; readonly untilMs: number } {
   response.writeHead(200, HEADERS)
   const first = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`

@@ -38,7 +38,7 @@ export function sendTable<Row, Column extends string>(table: Table<Row, Column>,
       ? csvOf(rows.map((row) => columns.map((column) => cell(row, column))))
       : rows.map((row) => `${JSON.stringify(object(row))}\n`).join('')
   const encoder = new TextEncoder()
-  // Without the byte order mark Excel reads the file in its own encoding.
+  // Excel reads a file that has no byte order mark in its own encoding.
   let header = format === 'csv' ? `\ufeff${csvOf([columns])}` : ''
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
