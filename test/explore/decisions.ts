@@ -4,6 +4,8 @@
  * what is past its end is nought.
  */
 
+import { hashOf } from '../../shared/lib/hash.ts'
+
 /** One decision about who goes, and one about a fate for each step; both in the order in which they were asked. */
 export interface Recorded {
   readonly seed: number
@@ -16,8 +18,8 @@ export interface Decisions {
   isCalm: boolean
   /** Which of so many goes; `count` itself: time moves on, where `mayWait`. */
   who(count: number, mayWait: boolean): number
-  /** Which of so many fates. */
-  fate(count: number): number
+  /** Which of so many fates of a call at this point. */
+  fate(count: number, point: string): number
   /** Chance inside the processes, which is never part of a recorded list. */
   random(): number
 }
@@ -39,6 +41,9 @@ const DISTURBED = [0, 0.01, 0.02, 0.04, 0.08]
 const UNDISTURBED = [0.3, 0.5, 0.7, 0.85]
 /** How often time moves on while something else could go, unless the order says otherwise. */
 const WAITS = 0.01
+/** An order that aims disturbs calls at some points much more often, one in so many of all points. */
+const AIMED = 0.3
+const AIMS = 12
 
 /** Decides by chance, and records what it decided. */
 export class SeededDecisions implements Decisions {
@@ -47,17 +52,20 @@ export class SeededDecisions implements Decisions {
   readonly #disturbed: number
   readonly #waits: number
   readonly #undisturbed: number
+  /** The points that it aims at, by their hash; none of them: -1. */
+  readonly #aim: number
   readonly recorded: { readonly seed: number; readonly who: number[]; readonly fates: number[] }
   /** Set once all actors are through: from then on nothing is disturbed. */
   isCalm = false
 
-  constructor(seed: number, waits = WAITS) {
+  constructor(seed: number, waits = WAITS, aims = false) {
     this.#waits = waits
     this.#random = randomFrom(seed)
     this.#chance = randomFrom(seed ^ 0x5bd1e995)
     this.recorded = { seed, who: [], fates: [] }
     this.#disturbed = this.#oneOf(DISTURBED)
     this.#undisturbed = this.#oneOf(UNDISTURBED)
+    this.#aim = aims && this.#random() < 0.7 ? Math.floor(this.#random() * AIMS) : -1
   }
 
   #oneOf(list: readonly number[]): number {
@@ -75,9 +83,10 @@ export class SeededDecisions implements Decisions {
     return chosen
   }
 
-  fate(count: number): number {
+  fate(count: number, point: string): number {
     if (this.isCalm) return 0
-    const chosen = this.#random() < this.#disturbed ? 1 + Math.floor(this.#random() * (count - 1)) : 0
+    const rate = hashOf(point) % AIMS === this.#aim ? AIMED : this.#disturbed
+    const chosen = this.#random() < rate ? 1 + Math.floor(this.#random() * (count - 1)) : 0
     this.recorded.fates.push(chosen)
     return chosen
   }

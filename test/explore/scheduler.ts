@@ -21,6 +21,7 @@ const SENTENCES = {
   slow: ', slowly',
   'very slow': ', very slowly',
   twice: ', twice',
+  'twice, far apart': ', twice, the second time later',
   'its object dies': ', and what it calls is evicted',
   'its object becomes a ghost': ', and what it calls is replaced, but still reached from here',
 }
@@ -160,7 +161,7 @@ export class Scheduler {
 
   async #play(item: Item, who: number): Promise<void> {
     this.#items.splice(this.#items.indexOf(item), 1)
-    const fate = (item.fates.length > 1 && item.fates[this.#decisions.fate(item.fates.length)]) || 'done'
+    const fate = (item.fates.length > 1 && item.fates[this.#decisions.fate(item.fates.length, item.what)]) || 'done'
     this.#note(`${item.name}: ${item.what}${SENTENCES[fate]}`, item.what, fate, who > 0 || fate !== 'done')
     await item.go(fate)
     await this.#afterStep()

@@ -31,17 +31,27 @@ export type Actor =
 
 /** What a buyer puts into the cart: units of a product, of two, of one with a code, places, or a seat by name. */
 export type Wants = 'one' | 'both' | 'with a code' | 'a seat' | 'a choice of seats'
-export const OPERATIONS = [
-  ...['restocks', 'ends the sale', 'cancels an order', 'refunds an order', 'refunds an order with its units'],
-  ...['puts refunded units on sale', 'hands an order over', 'rebuilds the gate', 'refunds a part'],
-] as const
-export type Operation = (typeof OPERATIONS)[number]
-export const EVENTS = [
-  ...['Redis is emptied', 'Redis restarts', 'the moment is kept', 'Redis is put back', 'a replica takes over'],
-  ...['Redis goes away', 'Redis comes back', 'Postgres goes away', 'Postgres comes back'],
-  ...['api 1 ends', 'api 2 ends', 'worker 1 ends', 'worker 2 ends'],
-] as const
-export type Event = (typeof EVENTS)[number]
+export type Operation =
+  | 'restocks'
+  | 'ends the sale'
+  | 'cancels an order'
+  | 'refunds an order'
+  | 'refunds a part'
+  | 'refunds an order with its units'
+  | 'puts refunded units on sale'
+  | 'hands an order over'
+  | 'rebuilds the gate'
+export type Event =
+  | 'Redis is emptied'
+  | 'Redis restarts'
+  | 'the moment is kept'
+  | 'Redis is put back'
+  | 'a replica takes over'
+  | 'Redis goes away'
+  | 'Redis comes back'
+  | 'Postgres goes away'
+  | 'Postgres comes back'
+  | `${'api' | 'worker'} ${1 | 2} ends`
 
 export interface Stage extends World {
   readonly sale: string

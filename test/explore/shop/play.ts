@@ -45,9 +45,9 @@ const MAX_QUIET_ROUNDS = 30
 const QUIET_MS = 11_000
 
 /** Plays the order of a seed. */
-export const playSeed = (stores: Stores, seed: number, only?: 'checkout' | 'payments'): Promise<PlayedShop> => {
-  const decisions = new SeededDecisions(seed)
-  return play(stores, actorsFrom(seed, only), decisions, decisions.recorded)
+export const playSeed = (stores: Stores, seed: number, part: 'checkout' | 'payments'): Promise<PlayedShop> => {
+  const decisions = new SeededDecisions(seed, undefined, true)
+  return play(stores, actorsFrom(seed, part), decisions, decisions.recorded)
 }
 
 /** Plays an order that was recorded. */

@@ -1,6 +1,8 @@
 /** Makes the sale and the actors of an order of events from its seed. Pure. */
+
+import { hashOf } from '../../../shared/lib/hash.ts'
 import { randomFrom } from '../decisions.ts'
-import { type Actor, EVENTS, OPERATIONS, type Wants } from './actors.ts'
+import type { Actor, Event, Operation, Wants } from './actors.ts'
 import type { Method } from './bank.ts'
 import type { Round } from './members.ts'
 
@@ -23,7 +25,7 @@ const chanceOf = (seed: number) => {
 export function termsFrom(seed: number): SaleTerms {
   const { upTo, oneOf, random } = chanceOf(seed ^ 0x1234567)
   return {
-    total: 1 + upTo(2),
+    total: oneOf([1, 1, 2, 3]),
     limit: 1 + upTo(2),
     holdSeconds: 10,
     hasReplica: random() < 0.3,
@@ -31,67 +33,155 @@ export function termsFrom(seed: number): SaleTerms {
   }
 }
 
-const CHECKOUT_ROUNDS: readonly Round[] = [
-  ...([
-    'records intents',
-    'records intents',
-    'sweeps the holds of the gate',
-    'sweeps the holds of the ledger',
-  ] as const),
-  ...(['watches the gate', 'reconciles'] as const),
-]
-const PAYMENT_ROUNDS: readonly Round[] = [
-  ...([
-    'runs jobs',
-    'runs jobs',
-    'runs jobs',
-    'begins payments',
-    'ends abandoned charges',
-    'compares charges',
-  ] as const),
-  'resumes what is forgotten',
-]
-const WAITS = [300, 2_100, 2_100, 6_000, 11_000, 31_000]
 const WANTS: Readonly<Record<SaleTerms['has'], readonly Wants[]>> = {
   units: ['one', 'one', 'one', 'both'],
   codes: ['one', 'with a code', 'with a code'],
   seats: ['a seat', 'a choice of seats', 'one'],
 }
 
-export function actorsFrom(seed: number, only?: 'checkout' | 'payments'): Actor[] {
-  const { upTo, oneOf, several, random } = chanceOf(seed ^ 0x7654321)
+/** What an order of events is about: each brings those together that meet seldom by chance. */
+interface Theme {
+  readonly part: 'checkout' | 'payments'
+  readonly buyers: number
+  /** Further tabs of the same buyers. */
+  readonly tabs: number
+  readonly methods: readonly (Method | null)[]
+  readonly after: readonly ('leaves' | 'pays' | 'gives back')[]
+  readonly rounds: readonly Round[]
+  readonly works: number
+  readonly operations: readonly Operation[]
+  readonly events: readonly Event[]
+  readonly waits: readonly number[]
+}
+
+/** Longer than an answer waits, and than an intent is left to its process. */
+const LATE_MS = 2_100
+/** Longer than a hold, and than a charge waits for its buyer. */
+const OVER_MS = 11_000
+const LONG_OVER_MS = 31_000
+
+const CHECKOUT: Theme = {
+  part: 'checkout',
+  buyers: 3,
+  tabs: 2,
+  methods: [null],
+  after: ['leaves', 'leaves', 'gives back'],
+  rounds: ['records intents', 'sweeps the holds of the gate', 'sweeps the holds of the ledger', 'reconciles'],
+  works: 3,
+  operations: [],
+  events: [],
+  waits: [300, LATE_MS, OVER_MS],
+}
+const PAYMENTS: Theme = {
+  ...CHECKOUT,
+  part: 'payments',
+  buyers: 2,
+  tabs: 1,
+  methods: ['ok', 'ok', 'declined', '3ds', null],
+  after: ['pays', 'pays', 'gives back'],
+  rounds: ['runs jobs', 'runs jobs', 'begins payments', 'compares charges', 'sweeps the holds of the ledger'],
+  works: 4,
+  operations: ['cancels an order'],
+}
+
+const THEMES: readonly Theme[] = [
+  CHECKOUT,
+  // A ledger that is slow or away: promises, and who records them.
+  {
+    ...CHECKOUT,
+    buyers: 2,
+    tabs: 3,
+    rounds: ['records intents', 'records intents', 'watches the gate'],
+    events: ['Postgres goes away', 'Postgres comes back', 'api 1 ends'],
+    waits: [LATE_MS, LATE_MS, 6_000],
+  },
+  // Rebuilds beside buyers and ends.
+  {
+    ...CHECKOUT,
+    buyers: 2,
+    after: ['gives back', 'leaves'],
+    rounds: ['watches the gate', 'sweeps the holds of the gate', 'sweeps the holds of the ledger', 'records intents'],
+    operations: ['rebuilds the gate', 'rebuilds the gate', 'restocks'],
+    events: ['Redis restarts', 'Redis is emptied', 'worker 1 ends'],
+    waits: [OVER_MS, OVER_MS, LATE_MS],
+  },
+  // A Redis that loses what it had.
+  {
+    ...CHECKOUT,
+    tabs: 3,
+    rounds: ['watches the gate', 'watches the gate', 'records intents'],
+    events: [
+      ...(['the moment is kept', 'Redis is put back', 'a replica takes over', 'Redis is emptied'] as const),
+      ...(['Redis goes away', 'Redis comes back'] as const),
+    ],
+    waits: [LATE_MS, OVER_MS],
+  },
+  // What an operator does beside buyers.
+  { ...CHECKOUT, operations: ['ends the sale', 'cancels an order', 'restocks', 'rebuilds the gate'] },
+  PAYMENTS,
+  // Buyers at their bank.
+  {
+    ...PAYMENTS,
+    methods: ['3ds'],
+    rounds: ['runs jobs', 'ends abandoned charges', 'ends abandoned charges', 'compares charges'],
+    waits: [OVER_MS, LONG_OVER_MS],
+  },
+  // Workers that end, and jobs that go to others.
+  {
+    ...PAYMENTS,
+    methods: ['ok'],
+    rounds: ['runs jobs', 'runs jobs', 'runs jobs', 'resumes what is forgotten', 'sweeps the holds of the ledger'],
+    events: ['worker 1 ends', 'worker 2 ends', 'Postgres goes away', 'Postgres comes back'],
+    waits: [OVER_MS, OVER_MS, 125_000],
+  },
+  // Money that goes back.
+  {
+    ...PAYMENTS,
+    buyers: 1,
+    methods: ['ok'],
+    rounds: ['runs jobs', 'runs jobs', 'runs jobs', 'compares charges'],
+    works: 6,
+    operations: [
+      ...(['refunds an order', 'refunds an order with its units', 'refunds a part', 'cancels an order'] as const),
+      ...(['puts refunded units on sale', 'puts refunded units on sale', 'hands an order over'] as const),
+    ],
+    waits: [1_100, 1_100, 6_000],
+  },
+]
+
+export function actorsFrom(seed: number, part: 'checkout' | 'payments'): Actor[] {
+  const { upTo, oneOf, several } = chanceOf(seed ^ 0x7654321)
   const { has } = termsFrom(seed)
-  const paysOften = only === 'payments' || (only === undefined && random() < 0.5)
-  const method = (): Method | null => {
-    if (!paysOften) return null
-    return oneOf(['ok', 'ok', 'declined', '3ds', null])
-  }
-  const buyer = (name: string): Actor => ({
+  const theme = oneOf(THEMES.filter((one) => one.part === part))
+  const buyer = (name: string): Extract<Actor, { does: 'buys' }> => ({
     does: 'buys',
     name,
     key: oneOf(['k1', 'k1', 'k2']),
     at: oneOf(['api 1', 'api 2']),
     wants: oneOf(WANTS[has]),
     units: 1 + Math.max(0, upTo(4) - 2),
-    method: method(),
-    after: paysOften ? oneOf(['pays', 'pays', 'leaves', 'gives back']) : oneOf(['leaves', 'leaves', 'gives back']),
+    method: oneOf(theme.methods),
+    after: oneOf(theme.after),
   })
-  const names = ['ann', 'bob', 'cid', 'dee'].slice(0, 2 + upTo(2))
-  const first = names.map(buyer)
+  const first = ['ann', 'bob', 'cid', 'dee'].slice(0, theme.buyers + upTo(1)).map(buyer)
   // The same buyer in a second tab, with the same key or another one; the same key asks for the same.
-  const tabs = several(3, () => {
+  const tabs = several(theme.tabs, (): Actor => {
     const again = oneOf(first)
-    if (again.does !== 'buys') return again
     return { ...again, at: oneOf(['api 1', 'api 2']), key: oneOf([again.key, again.key, 'k3']) }
   })
-  const rounds = paysOften ? [...CHECKOUT_ROUNDS, ...PAYMENT_ROUNDS, ...PAYMENT_ROUNDS] : CHECKOUT_ROUNDS
-  const works = Array.from({ length: 3 + upTo(5) }, (): Actor => {
-    return { does: 'works', round: oneOf(rounds), at: oneOf(['worker 1', 'worker 2']) }
+  const works = Array.from({ length: 1 + upTo(theme.works) }, (): Actor => {
+    return { does: 'works', round: oneOf(theme.rounds), at: oneOf(['worker 1', 'worker 2']) }
   })
-  const operates = several(paysOften ? 2 : 1, (): Actor => {
-    return { does: 'operates', what: oneOf(OPERATIONS), at: oneOf(['api 1', 'worker 1']) }
+  const operates = several(theme.operations.length > 0 ? 2 : 0, (): Actor => {
+    return { does: 'operates', what: oneOf(theme.operations), at: oneOf(['api 1', 'worker 1', 'worker 2']) }
   })
-  const happens = random() < 0.6 ? [] : several(3, (): Actor => ({ does: 'happens', what: oneOf(EVENTS) }))
-  const waits = several(4, (): Actor => ({ does: 'waits', ms: oneOf(WAITS) }))
-  return [...first, ...tabs, ...works, ...operates, ...happens, ...waits]
+  const happens = several(
+    theme.events.length > 0 ? 3 : 0,
+    (): Actor => ({ does: 'happens', what: oneOf(theme.events) }),
+  )
+  const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(theme.waits) }))
+  // In the undisturbed order each has their turn in a mixed order, too.
+  return [...first, ...tabs, ...works, ...operates, ...happens, ...waits].sort(
+    (a, b) => hashOf(JSON.stringify(a), seed) - hashOf(JSON.stringify(b), seed),
+  )
 }
