@@ -5,8 +5,8 @@
 import { statusOf } from '../../shared/api/order-status.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { findOrders, type OrderRow } from '../ledger/order-statements.ts'
-import type { EventRow } from '../ledger/schema/events.ts'
-import { orderAt } from '../orders/order-json.ts'
+import type { EventRow, OrderSnapshot } from '../ledger/schema/events.ts'
+import { orderAt, orderThen } from '../orders/order-json.ts'
 
 /** One event of one order, sale or finding. An event of a batch of new orders makes one change per order. */
 export interface Change {
@@ -42,7 +42,7 @@ export async function ordersOf(sql: Queryable, changes: readonly Change[]): Prom
 
 export function messageOf(change: Change, orders: ReadonlyMap<string, OrderRow>): Message {
   const { event, order_id } = change
-  const about = order_id === null ? event.data : orderThen(event, order_id, orders.get(order_id))
+  const about = order_id === null ? event.data : orderIn(event, order_id, orders.get(order_id))
   return { type: event.type, timestamp: event.at.toISOString(), data: about }
 }
 
@@ -50,13 +50,10 @@ export function messageOf(change: Change, orders: ReadonlyMap<string, OrderRow>)
  * The order as the API showed it at that moment. For an order that was deleted since, it has only what the event
  * contains.
  */
-function orderThen(event: EventRow, order_id: string, order: OrderRow | undefined) {
-  const status = event.status ?? order?.status
+function orderIn({ status, data, at }: EventRow, order_id: string, order: OrderRow | undefined) {
   if (!order || !status) return { order_id, status: status && statusOf(status) }
-  // An order that starts as cancelled never changes; one that starts as reserved has no reason yet.
-  const reason = event.order_ids !== null && status === 'cancelled' ? order.reason : null
-  const blank = { reason, attempts: 0, decline_code: null, refunded_minor: 0, action: null }
-  return orderAt({ ...order, status, ...blank, ...Object(event.data) }, event.at.getTime())
+  const atMs = at.getTime()
+  return orderAt(orderThen(order, { status, data: data as OrderSnapshot | null }, atMs), atMs)
 }
 
 /** The fields of an event or a change by which `inOrder` sorts. */

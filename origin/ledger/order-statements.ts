@@ -1,9 +1,11 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
 import type { PendingQuery, Row } from 'postgres'
 import type { Address } from '../../shared/api/goods.ts'
+import type { LedgerStatus } from '../../shared/api/order-status.ts'
 import type { Tax } from '../../shared/api/public.ts'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
+import type { OrderSnapshot } from './schema/events.ts'
 import type { orders, PaymentAction, StoredLine } from './schema/orders.ts'
 import type { Move } from './transitions.ts'
 
@@ -202,8 +204,14 @@ export async function overdueHolds(sql: Sql, { sale_id, product_id }: ProductOf,
 
 // -- Events ------------------------------------------------------------------------------------------------------
 
+/** The state of an order as an event keeps it: its status since then, and other fields as they were. */
+export interface PastState {
+  readonly status: LedgerStatus
+  readonly data: OrderSnapshot | null
+}
+
 export interface OrderUpdate {
-  readonly events: readonly { readonly seq: number; readonly status: string; readonly at: string }[]
+  readonly events: readonly (PastState & { readonly seq: number; readonly at: string })[]
   /** The current order; undefined until it is recorded. */
   readonly order: OrderView | undefined
 }
@@ -240,11 +248,12 @@ export async function readOrderEvents(
 ): Promise<OrderUpdate[]> {
   const rows = await sql<(OrderView & Pick<OrderUpdate, 'events'>)[]>`
     select o.*, extract(epoch from o.reserved_until - (select hold_clock()))::float8 * 1000 as left_ms,
-      (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at) order by e.seq), '[]')
+      (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at, 'data', e.data) order by e.seq),
+        '[]')
        from (select 0 as seq, case when o.reserved_until > o.created_at then 'reserved' else 'cancelled' end as status,
-               o.created_at as at where o.order_id is not null and a.last < 0
+               o.created_at as at, null::jsonb as data where o.order_id is not null and a.last < 0
              union all
-             (select seq, replace(status, 'returned', 'refunded'), at from events
+             (select seq, status, at, data from events
               where order_id = a.id and seq > a.last order by seq limit ${MAX_EVENTS})) e) as events
     from unnest(${reads.map((r) => r.order)}::uuid[], ${reads.map((r) => r.last)}::bigint[])
       with ordinality as a(id, last, i)

@@ -8,7 +8,7 @@
 import type { ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
-import { isSettled } from '../../shared/api/order-status.ts'
+import { isSettled, statusOf } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -33,6 +33,7 @@ import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { Signal } from '../lib/signal.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { OrderChanges } from './order-changes.ts'
+import { orderThen } from './order-json.ts'
 
 /** Open streams in one process; more clients get a "try again" and poll. */
 const MAX_STREAMS = 20_000
@@ -162,14 +163,10 @@ export class OrderEvents implements Actor {
     let text = retry
     for (let update = first; ; ) {
       const { events, order: row } = update ?? UNREAD
-      const order = events.length > 0 && row && show(row)
-      for (const [i, { seq, status, at }] of events.entries()) {
-        own.last = seq
-        // The reason and the payment are those of the order's present state, so earlier states are sent without them.
-        const now = i === events.length - 1 ? {} : { reason: undefined, payment: undefined }
-        const data = JSON.stringify({ ...order, ...now, order_id: orderId, status, at: new Date(at).toISOString() })
-        text += `id: ${seq}\nevent: order\ndata: ${data}\n\n`
-      }
+      if (row)
+        for (const event of events)
+          text += textOf(event, show(event === events.at(-1) ? row : orderThen(row, event, Date.parse(event.at))))
+      own.last = events.at(-1)?.seq ?? own.last
       if (text !== '') response.write(text)
       text = ''
       if (update !== first) this.#observe(events)
@@ -191,4 +188,10 @@ export class OrderEvents implements Actor {
     const nowMs = sales.nowMs()
     for (const { at } of events) metrics.orderUpdateSeconds.observe(Math.max(0, nowMs - Date.parse(at)) / 1000)
   }
+}
+
+/** An event in the stream's format. */
+const textOf = ({ seq, status, at }: OrderUpdate['events'][number], order: Order) => {
+  const data = JSON.stringify({ ...order, status: statusOf(status), at: new Date(at).toISOString() })
+  return `id: ${seq}\nevent: order\ndata: ${data}\n\n`
 }

@@ -23,7 +23,7 @@ import { shortNumber } from '../../shared/format.ts'
 import { assertExists } from '../../shared/lib/assert.ts'
 import { ProblemError } from '../../shared/problem.ts'
 import { isPromoCode, partsOf, unitLines } from '../ledger/cart.ts'
-import { kindOf, type OrderRow, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
+import { kindOf, type OrderRow, type PastState, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
 import type { Charge, Reservation } from '../ledger/record.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
 import { tryAgain } from '../lib/http/request.ts'
@@ -88,6 +88,20 @@ export function orderAt(order: TimedOrder, nowMs: number): Order {
 }
 
 const wasPaid = (status: OrderStatus) => isSold(status) || status === 'refunded'
+
+/** The order as it was at an event. Its hold then had the time from the event to its end. */
+export const orderThen = <Row extends TimedOrder>(order: Row, { status, data }: PastState, atMs: number): Row => ({
+  ...order,
+  left_ms: order.reserved_until.getTime() - atMs,
+  status,
+  // An order that starts as cancelled never changes, and its event has no fields.
+  reason: status === 'cancelled' ? order.reason : null,
+  attempts: 0,
+  decline_code: null,
+  refunded_minor: 0,
+  action: null,
+  ...data,
+})
 
 /** The cost of the order as the buyer sees it. */
 export const totalsIn = (order: Taxed): Totals => ({
