@@ -171,7 +171,7 @@ test('gives every batch the verdicts of the model, and counts what it recorded',
         expect(await findByKeys(sql, earlier)).toEqual(found)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 

@@ -184,7 +184,7 @@ test('gives each caller of a batch the verdict that a plain model gives one afte
         expect((await gate.intents.read(100)).map(({ order }) => order).sort()).toEqual(intents.sort())
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
@@ -348,7 +348,7 @@ test('reads, finds, counts and removes the intents that a plain model has', asyn
         all.map(({ order }) => model.get(order)),
       )
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
