@@ -78,6 +78,21 @@ it('takes back an unused range once, so that it is no gap', () => {
   if (rest) expect(grants.takeBack(rest, 101)).toBe(101)
 })
 
+it('ignores a range that comes back again when its numbers are on lease again', () => {
+  // Found by the explorer: the isolate's call arrived twice, and in between the block and its numbers had gone back.
+  const lease = { id: 1, first: 15, count: 1, lives_ms: 250, lapses_in_ms: null }
+  const subleased = (block: Block, atMs: number) => {
+    const sub = block.sublease(1, 80, atMs)
+    if (!sub) throw new Error('no lease')
+    return new Block(sub, atMs, atMs)
+  }
+  const unused = subleased(new Block(lease, 0, 0), 1).giveBack()
+  const next = new Block(lease, 400, 400)
+  expect(subleased(next, 401).take(401)).toBe(15)
+  if (unused) next.takeBack(unused)
+  expect(next.take(402)).toBeNull()
+})
+
 it('hands out no number of the pre-queue after its end, however slow the calls', () => {
   const ms = fc.integer({ min: 0, max: 600 })
   fc.assert(

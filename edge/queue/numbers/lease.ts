@@ -37,7 +37,7 @@ export interface UnusedRange {
 
 /** `count` numbers from `first` on. */
 export interface Lease {
-  /** Unique among all grants of the same instance. */
+  /** No other grant of the same numbers has it (Grants). */
   readonly id: number
   readonly first: number
   readonly count: number
@@ -47,6 +47,8 @@ export interface Lease {
   readonly lapses_in_ms: number | null
 }
 
+/** Ids stay exact integers for any number of grants. */
+const MAX_FIRST_ID = 2 ** 52
 /** The limit of remembered grants, whose unused ranges can be returned. */
 const MAX_GRANTS = 1_000
 
@@ -55,7 +57,11 @@ const MAX_GRANTS = 1_000
  * handed out twice, and nobody gets a number below one that an earlier visitor got.
  */
 export class Grants {
-  #id = 0
+  /**
+   * Each block, and each instance of the waiting room, begins at a random id: a range that comes back for the second
+   * time, when its numbers are on lease again, must match no grant of theirs.
+   */
+  #id = Math.floor(Math.random() * MAX_FIRST_ID)
   readonly #lastOf = new Map<number, number>()
 
   grant(first: number, count: number): number {
