@@ -18,9 +18,13 @@ it.each([
 })
 
 describe('how far the stock lasts', () => {
-  it('is unknown while few have come, or while nobody counts them', () => {
+  it('is one unit for each of those who wait, while few have come', () => {
+    expect(lastsForPositions(stateOf(line, { available: 14 }), EMPTY_MEMORY, 0, SETTINGS)).toBe(14)
     const some = stateOf(line, { available: 50, held: 10, arrivals: 19 })
-    expect(lastsForPositions(some, { ...EMPTY_MEMORY, arrivals: 19 }, 20, SETTINGS)).toBeNull()
+    expect(lastsForPositions(some, { ...EMPTY_MEMORY, arrivals: 19 }, 20, SETTINGS)).toBe(49)
+  })
+
+  it('is unknown while nobody counts them', () => {
     const memory = { ...EMPTY_MEMORY, arrivals: 100 }
     expect(lastsForPositions(stateOf(line, { available: 50, held: 50 }, 'uncounted'), memory, 100, SETTINGS)).toBeNull()
   })

@@ -5,19 +5,20 @@
 import type { SaleState } from '../../../shared/api/internal.ts'
 import { type Memory, onTheirWay, type Settings, showRatio, unitsOf } from './memory.ts'
 
-/** With fewer arrivals nothing is known of the others. */
+/** With fewer arrivals nothing is known of the others: everyone is taken to come, and to take one unit. */
 const KNOWN_FROM_ARRIVALS = 20
 
 /**
  * For how many more positions after those called the stock is likely to last, if people go on as they did; null while
- * nobody knows. Units that come back were never taken for long, so they count as what they are in the end: remaining
+ * nobody counts them. Units that come back were never taken for long, so they count as what they are in the end: remaining
  * stock.
  */
 export function lastsForPositions(state: SaleState, memory: Memory, called: number, settings: Settings): number | null {
-  if (memory.arrivals < KNOWN_FROM_ARRIVALS || !state.counted) return null
-  const { share } = showRatio(memory, settings)
+  if (!state.counted) return null
+  const isKnown = memory.arrivals >= KNOWN_FROM_ARRIVALS
+  const share = isKnown ? showRatio(memory, settings).share : 1
   const taken = (unitsOf(state, 'held') + unitsOf(state, 'sold')) * state.share
-  const unitsPerArrival = taken / memory.arrivals
+  const unitsPerArrival = isKnown ? taken / memory.arrivals : 1
   if (unitsPerArrival === 0) return null
   const coming = onTheirWay(memory, called, share, settings)
   const left = unitsOf(state, 'available') * state.share - coming * unitsPerArrival
