@@ -67,6 +67,7 @@ const ICONS = {
   minus: 'M5 12h14',
   plus: 'M5 12h14M12 5v14',
   search: 'M17.5 11a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0Zm-1.5 5 4.5 4.5',
+  warning: 'M12 3.5 21.5 20h-19ZM12 9.5v5M12 17v.5',
   share: 'M12 15V3.5M7.5 7.5 12 3l4.5 4.5M5 12.5v7h14v-7',
 } as const
 

@@ -177,6 +177,21 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
     payment: [/<stripe-payment [\s\S]* data-amount="7800" data-currency="EUR"/],
     'payment-free': [no(/<stripe-payment|What you enter here/), /action="[^"]*\/payment"[\s\S]*€0\.00<\/button>/],
   },
+  'promises a mail only where one is sent': {
+    'order-sizes-confirmed': [words.after.mailText],
+    'order-handover': [words.after.keepText, no(words.after.mailText)],
+  },
+  'says that a payment was declined in another tone and with a sign': {
+    'order-declined-once, order-declined-twice': [/<div class="band bad">[\s\S]*<svg class="icon"[\s\S]*<h1/],
+    'order-reserved': [no('band bad')],
+  },
+  'of a receipt has no announcement above it': {
+    receipt: [no('id="shop-announcement"')],
+    'order-confirmed': ['id="shop-announcement"'],
+  },
+  'says before what is reserved is given back that others may come first': {
+    'order-reserved': [/Give it back(?:(?!<\/details>)[\s\S])*others who wait may come first/],
+  },
   'leads a buyer to their bank, and says until when': {
     'order-awaiting-3ds': [/<a class="button" href="\/bank">/, '>4:48</time>'],
     // The maximum is the time that the bank gives, not the remaining time.
@@ -202,6 +217,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
     lobby: [/>Opens <b><time [^>]*data-at="opens_at">Nov 27, 2026, 12:12.PM&nbsp;UTC/],
     'sale-upcoming': [
       /The lobby opens in<[\s\S]*>The lobby opens <b><time [^>]*data-at="pre_queue_opens_at">Nov 29, 2026, 12:24.PM&nbsp;UTC/,
+      /pre_queue_opens_at">[^<]*<\/time><\/b><\/p>\s*<p class="small quiet">Opens <b><time [^>]*data-at="opens_at">/,
     ],
   },
   'links to the shop’s payment page, or offers the sandbox’s methods': {

@@ -31,7 +31,7 @@ ${state.test && html`<p class="notice" role="note">${words.testSale}</p>`}
 ${
   again !== null && html`<p class="notice stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`
 }
-${announcementBox(context)}
+${shows.kind !== 'receipt' && announcementBox(context)}
 </div>
 <div class="stage" id="stage" data-sale="${sale}" data-name="${state.name}" ${
     path !== null && html`data-path="${path}"`

@@ -74,7 +74,7 @@ export function samplePages({
       ...schedule,
       name: sale?.name ?? called ?? 'Night Swim, first pressing',
       indexed: true,
-      mails: sale?.mails ?? ['turn', 'restocked'],
+      mails: sale?.mails ?? ['turn', 'restocked', 'confirmed'],
       push: { key: 'a-key', kinds: [...(sale?.mails ?? DEFAULT_MAILS)] },
       test: sale?.test ?? false,
       hold_seconds: sale?.hold_seconds ?? 90,
@@ -324,6 +324,8 @@ export function samplePages({
     'order-handover': inShop(ordered('confirmed'), {
       state: {
         ...shop.state,
+        contact: 'required',
+        mails: [],
         delivery: { ...NO_DELIVERY, kind: 'handover', return_url: 'https://shop.example/after' },
       },
     }),

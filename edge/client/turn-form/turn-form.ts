@@ -190,7 +190,7 @@ class TurnForm {
       return isOne && option ? fill(words.choose, { what: option }) : words.chooseProduct
     }
     const field = this.#wasSent ? this.#form.querySelector<Field>(':is(input, select, textarea):invalid') : null
-    return field ? fill(words.stillNeeded, { what: labelOf(field) }) : ''
+    return field ? fill(words.stillNeeded, { what: field.type === 'checkbox' ? words.terms : labelOf(field) }) : ''
   }
 
   // -- What is wrong ------------------------------------------------------------------------------------------------

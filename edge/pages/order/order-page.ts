@@ -88,7 +88,8 @@ function top(context: PageContext, order: Order): Html | false {
   const [title, text] = stateOf(words, order)
   if (status === 'reserved') {
     const of = Math.max(view.state.hold_seconds, expires_in_seconds)
-    return band(context, { title, text, seconds: expires_in_seconds, of, label: words.holdEndsIn, id: 'hold' })
+    const isBad = declineOf(order) !== null
+    return band(context, { title, text, seconds: expires_in_seconds, of, label: words.holdEndsIn, id: 'hold', isBad })
   }
   if (!isAtBank(order)) return false
   const seconds = payment?.expires_in_seconds ?? 0

@@ -31,11 +31,13 @@ export function whatNext(context: PageContext, order: Order, path: string): Html
 function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
   const { words, view } = context
   const { after } = words
-  const { contact, delivery } = view.state
+  const { contact, delivery, mails } = view.state
   const paid = { title: after.paid, text: paidText(context, order), isPast: true }
   // If an address was optional, the order does not say whether the buyer gave one.
   const told =
-    contact === 'required' ? { title: after.mail, text: after.mailText } : { title: after.keep, text: after.keepText }
+    contact === 'required' && mails.includes('confirmed')
+      ? { title: after.mail, text: after.mailText }
+      : { title: after.keep, text: after.keepText }
   const isPast = order.status === 'fulfilled'
   switch (delivery.kind) {
     case 'none':

@@ -31,6 +31,7 @@ export function countdown(context: PageContext, to: Countdown): Html {
       }>${clock(lang, left)}</time>
       <progress class="comb" max="60" value="${Math.ceil(left) % 60}" data-seconds aria-hidden="true"></progress>
       <p class="small quiet">${name} <b>${dateAt(context, at)}</b></p>
+      ${at !== 'opens_at' && html`<p class="small quiet">${words.opensAt} <b>${dateAt(context, 'opens_at')}</b></p>`}
     </div>`
 }
 

@@ -268,8 +268,9 @@ const pick = ({
   countryWrong,
   tooHeavy,
   acceptFirst,
+  terms,
 }: Words['checkout']) => ({
-  ...{ choose, chooseProduct, stillNeeded, missing, countryWrong, tooHeavy, acceptFirst },
+  ...{ choose, chooseProduct, stillNeeded, missing, countryWrong, tooHeavy, acceptFirst, terms },
 })
 
 /** The type of the data that the script reads. */
