@@ -53,7 +53,7 @@ test('names jobs whose time has come, of endpoints that are not paused too', asy
   await sql`delete from jobs`
   await addJobs(sql, 'webhook', [{ data: { message: 'm', type: 't', body: '{}' }, group: endpoint }])
   expect(await due()).toEqual([])
-  await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets) values (${endpoint}, 'http://x', '{*}', '[]')`
+  await sql`insert into webhook_endpoints (endpoint_id, url, events, sealed_secrets) values (${endpoint}, 'http://x', '{*}', '[]')`
   expect(await due()).toEqual(['jobs'])
   await sql`update webhook_endpoints set state = 'paused'`
   expect(await due()).toEqual([])

@@ -128,7 +128,7 @@ test('ends events, closed findings, deliveries, dead jobs and the audit log in t
   await sql`insert into findings (sale_id, product_id, kind, subject, first_seen_at)
     values ('', '', 'drift', 'open', now() - interval '999 days')`
   const endpoint = randomUUID()
-  await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets) values (${endpoint}, 'https://shop.example', '{}', '[]')`
+  await sql`insert into webhook_endpoints (endpoint_id, url, events, sealed_secrets) values (${endpoint}, 'https://shop.example', '{}', '[]')`
   await sql`insert into jobs (queue, group_id, data, state, created_at, finished_at)
     select queue, case queue when 'webhook' then
       ${endpoint} else '' end, to_jsonb(days), state, now() - days * interval '1 day',

@@ -71,7 +71,7 @@ test('tells of the bank, of webhooks and of who cancelled it', async () => {
   const id = (await origin.checkout(sale, { token })).body.order_id ?? ''
   const sql = origin.sql()
   const endpoint = randomUUID()
-  await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets, state)
+  await sql`insert into webhook_endpoints (endpoint_id, url, events, sealed_secrets, state)
     values (${endpoint}, 'https://shop.example/hooks', '{}', '[]', 'paused')`
   await sql`insert into jobs (queue, group_id, lane, data, state, attempts, finished_at)
     values ('webhook', ${endpoint}, ${id},
