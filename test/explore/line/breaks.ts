@@ -11,8 +11,8 @@ const SHARD = 'edge/queue/numbers/ticket-shard.ts'
 export const BREAKS: Readonly<Record<string, TextChange>> = {
   'a lease is used after its end': {
     file: LEASE,
-    from: 'nowMs >= this.#beginsAtMs && nowMs < this.#endsAtMs',
-    to: 'nowMs >= this.#beginsAtMs',
+    from: 'export const LEASE_MS = 250',
+    to: 'export const LEASE_MS = 2_000',
   },
   'the next number is only in memory': {
     file: ROOM,
@@ -36,7 +36,7 @@ export const BREAKS: Readonly<Record<string, TextChange>> = {
   },
   'a number of the closed pre-queue is granted again': {
     file: ROOM,
-    from: 'Math.max(this.#grants.takeBack(range, this.#next), (sale?.closed?.size ?? 0) + 1)',
+    from: 'Math.max(this.#grants.takeBack(range, this.#next), fixed + FIRST_NUMBER)',
     to: 'this.#grants.takeBack(range, this.#next)',
   },
   'an isolate goes on after the end of what it knows': {
@@ -51,8 +51,8 @@ export const BREAKS: Readonly<Record<string, TextChange>> = {
   },
   'an older answer takes the place of a newer copy': {
     file: 'edge/queue/room-clock.ts',
-    from: 'if (known && (version < known.version || (version === known.version && at_ms < known.stampedMs))) return known',
-    to: '',
+    from: '(version < known.version || (version === known.version && at_ms < known.stampedMs))',
+    to: '(version < 0)',
   },
   'those who are called and have not come do not count': {
     file: 'edge/queue/pace/controller.ts',
@@ -68,5 +68,30 @@ export const BREAKS: Readonly<Record<string, TextChange>> = {
     file: 'edge/queue/pace/memory.ts',
     from: 'sampleUntil(memory, memory.open_ms - claimSeconds * 1000)',
     to: 'sampleUntil(memory, memory.open_ms - claimSeconds * 500)',
+  },
+  'a shard that was refused a lease once asks no more': {
+    file: SHARD,
+    from: 'this.#leaseOnce(queue).finally(() => {\n        this.#leasing = null\n      })',
+    to: 'this.#leaseOnce(queue).then((leased) => {\n        this.#leasing = null\n        return leased\n      })',
+  },
+  'each instance of the room makes a seed': {
+    file: ROOM,
+    from: 'this.#sale = stored ?? null',
+    to: 'this.#sale = stored ? { ...stored, seed: freshSeed() } : null',
+  },
+  'a clock that is put back takes the room along': {
+    file: 'edge/queue/room-clock.ts',
+    from: 'clockMs < lastMs && lastMs - clockMs <= CLOCK_TOLERANCE_MS ? lastMs : clockMs',
+    to: 'clockMs',
+  },
+  'a lease of the lobby outlives the opening': {
+    file: ROOM,
+    from: '!isInDraw ? null : closesInMs > 0 ? Math.min(LAPSE_MS, closesInMs) : LAPSE_MS',
+    to: 'null',
+  },
+  'the grants of each block count from one': {
+    file: LEASE,
+    from: 'Math.floor(Math.random() * MAX_FIRST_ID)',
+    to: '0',
   },
 }

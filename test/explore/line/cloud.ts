@@ -21,11 +21,16 @@ const SLOW_MS: Partial<Record<Fate, number>> = { slow: 150, 'very slow': 2_500 }
 const ALARM_RETRY_MS = 2_000
 const ALARM_RETRIES = 6
 
+/** A call that arrives twice, far apart, arrives the second time so late. */
+const APART_MS = 400
+
 const CALL_FATES: readonly Fate[] = [
   'done',
-  ...(['late', 'slow', 'very slow', 'lost', 'failed', 'delayed', 'twice'] as const),
+  ...(['late', 'slow', 'very slow', 'lost', 'failed', 'delayed', 'twice', 'twice, far apart'] as const),
   ...(['dies', 'dies after', 'its object dies', 'its object becomes a ghost'] as const),
 ]
+/** Nobody waits for what goes back, and it may come whenever it likes. */
+const RETURN_FATES: readonly Fate[] = ['done', 'slow', 'failed', 'delayed', 'twice', 'twice, far apart']
 const FETCH_FATES: readonly Fate[] = ['done', 'late', 'slow', 'very slow', 'lost', 'failed', 'dies after']
 const WRITE_FATES: readonly Fate[] = ['done', 'slow', 'very slow', 'dies', 'dies after']
 const ALARM_FATES: readonly Fate[] = ['done', 'slow', 'very slow', 'twice']
@@ -128,7 +133,7 @@ export class Cloud {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const sentMs = this.nowMs
     const settle = (outcome: Outcome) => {
-      this.#judge.roundTripMs = Math.max(this.#judge.roundTripMs, this.nowMs - sentMs)
+      if (method === 'lease' || method === 'take') this.#judge.leased({ method, sentMs, heardMs: this.nowMs })
       if ('value' in outcome) resolve(outcome.value)
       else reject(outcome.error)
     }
@@ -156,10 +161,11 @@ export class Cloud {
       if (fate === 'its object dies') to.evict()
       if (fate === 'dies after') from.process.end()
       if (fate === 'twice') again()
+      if (fate === 'twice, far apart') this.world.runtime.after(APART_MS, again)
     }
     void from.leaves().then(() => {
-      if (from.process.isAlive)
-        this.scheduler.add({ owner: from.process, name: from.name, what, fates: CALL_FATES, go })
+      const fates = method === 'takeBack' ? RETURN_FATES : CALL_FATES
+      if (from.process.isAlive) this.scheduler.add({ owner: from.process, name: from.name, what, fates, go })
     })
     return promise
   }

@@ -3,41 +3,17 @@
  * leases, shards or storage.
  */
 import { commitmentOf } from '../../../shared/draw.ts'
-import { isFinal, type Place, type Schedule, serving } from '../../../shared/schedule.ts'
-
-/** A number that a visitor was told. */
-export interface Told {
-  readonly visitor: string
-  readonly number: number
-  /** When they asked for it. */
-  readonly beganMs: number
-  readonly atMs: number
-  /** False for a number that they had before. */
-  readonly isFirst: boolean
-}
-
-/** A place that a visitor saw; `isolate` is the name of a memory, which ends with it. */
-export interface Seen {
-  readonly isolate: string
-  readonly number: number
-  readonly place: Place
-  readonly schedule: Schedule
-  readonly atMs: number
-  /** The same moment on the room's clock, as the isolate knows it. */
-  readonly roomMs: number
-}
-
-/** The bounds that the README and the settings state. */
-export interface Bounds {
-  readonly ratePerSecond: number
-  readonly admissionsPerUnit: number
-  readonly claimMs: number
-  /** How far two visitors can be out of order, beside a round trip. */
-  readonly orderMs: number
-}
-
-type Timeline = readonly { readonly from_ms: number; readonly schedule: Schedule }[]
-type Published = Record<'text', string> & Record<'version' | 'serving' | 'atMs', number> & { timeline: Timeline }
+import { isFinal, type Schedule } from '../../../shared/schedule.ts'
+import {
+  type Bounds,
+  longestMs,
+  type Published,
+  type Seen,
+  servingAt,
+  type Timeline,
+  type Told,
+  type Trip,
+} from './told.ts'
 
 /** With turns of at least so long nobody counts as a no-show within an order. */
 const SETTLES_MS = 20_000
@@ -56,8 +32,9 @@ export class Judge {
   #draw: { readonly commitment: string; seed?: string; size: number; sinceMs: number } | null = null
   readonly #published: Published[] = []
   #mostCalled = 0
-  /** The longest time for which an answer was on its way; by how much clocks were put back, and changed in all. */
-  roundTripMs = 0
+  #isOver = false
+  readonly #trips: Trip[] = []
+  /** By how much clocks were put back, and changed in all. */
   putBackMs = 0
   clockMs = 0
 
@@ -84,6 +61,10 @@ export class Judge {
     if (told.isFirst) this.#told.push(told)
   }
 
+  leased(trip: Trip): void {
+    this.#trips.push(trip)
+  }
+
   /** Whoever leaves may get a new number, whenever the departure arrives; nobody else gets the old one. */
   left(visitor: string): void {
     this.#leavers.add(visitor)
@@ -93,14 +74,13 @@ export class Judge {
     this.#mostCalled = Math.max(this.#mostCalled, arrivals + this.#bounds.admissionsPerUnit * available)
   }
 
-  #drawn({ draw_commitment, draw_seed, pre_queue_size: size }: Schedule, atMs: number): void {
+  #drawn({ draw_commitment, draw_seed, pre_queue_size: size, phase }: Schedule, atMs: number): void {
+    this.#isOver = isFinal(phase)
     this.#draw ??= { commitment: draw_commitment, size: 0, sinceMs: 0 }
     const { commitment, seed } = this.#draw
     const isKept = draw_commitment === commitment && (draw_seed === null || commitmentOf(draw_seed) === commitment)
     this.#must(isKept, 'the draw is the one that was committed to', () => 'another commitment or seed')
     if (draw_seed !== null && seed === undefined) this.#draw = { ...this.#draw, seed: draw_seed, size, sinceMs: atMs }
-    const { size: known } = this.#draw
-    this.#must(draw_seed === null || size === known, 'there is one draw', () => `of ${known}, then of ${size} numbers`)
   }
 
   seen({ isolate, number, place, schedule, atMs, roomMs }: Seen): void {
@@ -151,8 +131,9 @@ export class Judge {
   /** All is quiet; these still ask for a number. */
   end(asking: readonly string[]): void {
     const { size = 0, sinceMs = Number.POSITIVE_INFINITY } = this.#draw ?? {}
-    const boundMs = this.#bounds.orderMs + this.roundTripMs + this.putBackMs
-    const isFirst = (one: Told, other: Told) => other.beganMs - one.atMs <= boundMs || other.number > one.number
+    const boundMs = this.#bounds.orderMs + this.putBackMs
+    const isFirst = (one: Told, other: Told) =>
+      other.number > one.number || other.beganMs - one.atMs <= boundMs + longestMs(this.#trips, one.atMs, other.atMs)
     const later = this.#told.filter(({ number }) => number > size)
     for (const one of later)
       for (const other of later)
@@ -162,18 +143,8 @@ export class Judge {
         })
     for (const { visitor, number, beganMs } of this.#told) {
       const isFair = number > size || beganMs <= sinceMs + this.putBackMs
-      this.#must(
-        isFair,
-        'the draw ends with the opening',
-        () => `${visitor} came after it, and takes part as ${number}`,
-      )
+      this.#must(isFair, 'the draw ends with the opening', () => `${visitor} came later, and has ${number}`)
     }
-    const isOver = isFinal(this.#published.at(-1)?.timeline.at(-1)?.schedule.phase ?? 'ended')
-    this.#must(isOver || asking.length === 0, 'everyone gets a number', () => `${asking.join(', ')} did not`)
+    this.#must(this.#isOver || asking.length === 0, 'everyone gets a number', () => `${asking.join(', ')} did not`)
   }
-}
-
-function servingAt(timeline: Timeline, atMs: number): number {
-  const current = timeline.findLast(({ from_ms }) => from_ms <= atMs) ?? timeline[0]
-  return current ? serving(current.schedule, atMs) : 0
 }

@@ -7,6 +7,12 @@ import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
+import type * as Numbers from '../../../edge/queue/numbers/numbers.ts'
+import type * as Shard from '../../../edge/queue/numbers/ticket-shard.ts'
+import type * as Rpc from '../../../edge/queue/rpc.ts'
+import type * as Sales from '../../../edge/queue/sale-cache.ts'
+import type * as Room from '../../../edge/queue/waiting-room.ts'
+import type * as Assert from '../../../shared/lib/assert.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -19,12 +25,7 @@ const ENTRY = `
   export { roomOf, withRetries } from './edge/queue/rpc.ts'
   export { watchAssertions } from './shared/lib/assert.ts'`
 
-export type Edge = typeof import('../../../edge/queue/sale-cache.ts') &
-  typeof import('../../../edge/queue/numbers/numbers.ts') &
-  typeof import('../../../edge/queue/rpc.ts') &
-  typeof import('../../../edge/queue/waiting-room.ts') &
-  typeof import('../../../edge/queue/numbers/ticket-shard.ts') &
-  typeof import('../../../shared/lib/assert.ts')
+export type Edge = typeof Sales & typeof Numbers & typeof Rpc & typeof Room & typeof Shard & typeof Assert
 
 /** The files with state, timers or a clock. */
 const OF_EACH_MACHINE = /^edge\/(queue\/|http\/(waiting|cache)\.ts)|^shared\/lib\/assert\.ts/

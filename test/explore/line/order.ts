@@ -56,10 +56,13 @@ export function drawOrder(seed: number): LineOrder {
     const visitor = random() < 0.5 ? `${KNOWN} ${upTo(5)}` : `visitor ${i}`
     actors.push({ act: 'joins', atMs: at(), visitor, isolate: isolate() })
   }
-  // Some come together.
-  const rush = at()
-  for (let i = 0; i < upTo(6); i++)
-    actors.push({ act: 'joins', atMs: rush + upTo(100), visitor: `visitor ${joins + i}`, isolate: isolate() })
+  // A crowd comes at once, through few isolates, and others come behind it.
+  const rushMs = at()
+  const crowd = random() < 0.5 ? upTo(16) : 0
+  for (let i = 0; i < crowd; i++) {
+    const atMs = rushMs + upTo(i % 4 === 0 ? 1_500 : 60)
+    actors.push({ act: 'joins', atMs, visitor: `visitor ${joins + i}`, isolate: i % 5 === 0 ? isolate() : 0 })
+  }
   if (random() < 0.3)
     actors.push({ act: 'leaves', atMs: 1_000 + at(), visitor: `${KNOWN} ${upTo(5)}`, isolate: isolate() })
   if (random() < 0.3) {

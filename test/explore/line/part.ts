@@ -13,8 +13,11 @@ interface Result extends Played {
   readonly decisions: Recorded
 }
 
-/** Time moves on so often while something else could go: what is late decides much about a line. */
-const WAITS = 0.2
+/**
+ * Time moves on so often while something else could go, one of these for each order: what is late decides much about a
+ * line.
+ */
+const WAITS = [0, 0.02, 0.1, 0.2]
 
 export function linePart(start: Start): Part<Result> {
   const playOrder = async (
@@ -31,7 +34,7 @@ export function linePart(start: Start): Part<Result> {
     points: POINTS,
     play(seed) {
       const { setting, actors } = drawOrder(seed)
-      const decisions = new SeededDecisions(seed, WAITS)
+      const decisions = new SeededDecisions(seed, WAITS[seed % WAITS.length])
       return playOrder(setting, actors, decisions, decisions.recorded)
     },
     async shorten(failed) {

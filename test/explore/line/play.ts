@@ -1,5 +1,4 @@
 /** Plays an order of events of the line with the real classes, and judges it. */
-import { HUB_LEASE_MS, LEASE_MS } from '../../../edge/queue/numbers/lease.ts'
 import { settingsOf } from '../../../edge/testing/settings.ts'
 import type { Decisions } from '../decisions.ts'
 import { BEGIN_MS, Scheduler, type Step } from '../scheduler.ts'
@@ -15,6 +14,8 @@ const CALM_AT_MS = 6_000
 const ENDS_AT_MS = 9_000
 /** How often each isolate is asked for the places of all visitors. */
 const LOOK_MS = 200
+/** How far two visitors can be out of their order, beside a round trip; twice as far where shards lease from hubs. */
+const ORDER_MS = 250
 const ADMISSIONS_PER_UNIT = 1.2
 /** The queue runs at most so many times as fast as configured, to make up for no-shows. */
 const NO_SHOW_BOOST = 2
@@ -35,7 +36,7 @@ export async function play({ setting, actors }: LineOrder, decisions: Decisions,
     ratePerSecond: ratePerSecond * NO_SHOW_BOOST,
     admissionsPerUnit: ADMISSIONS_PER_UNIT,
     claimMs: claimSeconds * 1_000,
-    orderMs: shards > 24 ? HUB_LEASE_MS : LEASE_MS,
+    orderMs: shards > 24 ? 2 * ORDER_MS : ORDER_MS,
   })
   const shop = new Shop(setting, () => scheduler.nowMs - BEGIN_MS, judge)
   const settings = {
@@ -58,10 +59,12 @@ export async function play({ setting, actors }: LineOrder, decisions: Decisions,
   }
   for (let isolate = 0; isolate < setting.isolates; isolate++) visitors.lookEvery(isolate, LOOK_MS)
   let acted = Number.POSITIVE_INFINITY
-  after(CALM_AT_MS, () => {
+  scheduler.onTime = async (nowMs) => {
+    if (decisions.isCalm || nowMs - BEGIN_MS < CALM_AT_MS) return
     decisions.isCalm = true
     acted = scheduler.steps.length
-  })
+  }
+  after(CALM_AT_MS, () => {})
   after(ENDS_AT_MS, () => cloud.end())
   try {
     await scheduler.run()
