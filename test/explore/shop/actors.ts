@@ -33,6 +33,7 @@ export type Actor =
 export type Wants = 'one' | 'both' | 'with a code' | 'a seat' | 'a choice of seats'
 export type Operation =
   | 'restocks'
+  | 'takes a unit away'
   | 'ends the sale'
   | 'cancels an order'
   | 'refunds an order'
@@ -120,7 +121,8 @@ async function buy(stage: Stage, actor: Extract<Actor, { does: 'buys' }>): Promi
   const { members, judge } = stage
   const { name, key, at, after } = actor
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const told: Told = { buyer: name, key, kind: 'working' }
+    const known = judge.told.find((one) => one.buyer === name && one.key === key && one.kind === 'reserved')?.order
+    const told: Told = { buyer: name, key, kind: 'working', known }
     judge.told.push(told)
     const member = await members.of(attempt === 1 ? at : otherOf(at))
     // What is thrown is answered with a 503, which says nothing.
@@ -129,8 +131,7 @@ async function buy(stage: Stage, actor: Extract<Actor, { does: 'buys' }>): Promi
     if (outcome?.kind === 'recorded' && !outcome.replayed && outcome.order.payment_method)
       member.orders.beginPayment(outcome.order)
     if (told.kind === 'doubt') continue
-    if (told.kind === 'nothing' && outcome?.kind === 'problem' && outcome.problem.type === '/problems/try-again')
-      continue
+    if (told.kind === 'nothing' && told.isPassing) continue
     if (told.order === undefined || told.kind === 'other order') return
     if (after === 'leaves' || actor.method) return
     return settle(stage, actor, told.order)
@@ -176,8 +177,10 @@ const DOUBT = /^(It is not known|Orders cannot be read)/
 /** Notes what a buyer was told. Without an answer nothing was. */
 function hear(told: Told, outcome: Outcome | undefined): void {
   if (!outcome) told.kind = 'doubt'
-  else if (outcome.kind === 'problem') told.kind = DOUBT.test(outcome.problem.detail ?? '') ? 'doubt' : 'nothing'
-  else {
+  else if (outcome.kind === 'problem') {
+    told.kind = DOUBT.test(outcome.problem.detail ?? '') ? 'doubt' : 'nothing'
+    told.isPassing = outcome.problem.type === '/problems/try-again'
+  } else {
     const isOwn = outcome.kind !== 'live'
     told.kind = !isOwn ? 'other order' : outcome.kind === 'processing' ? 'promised' : 'reserved'
     told.order = 'reservation' in outcome ? outcome.reservation.order : outcome.order.order_id
@@ -218,6 +221,11 @@ async function operate(stage: Stage, what: Operation, member: Member): Promise<v
     switch (what) {
       case 'restocks':
         await restock(sql, sale, 'one', { quantity: 1, key: null, max: 100 })
+        return reconciler.reconcileSale(sale, { force: true })
+      case 'takes a unit away':
+        await sql`
+          update products set total = total - 1
+          where sale_id = ${sale} and product_id = 'one' and held + sold < total - buffer`
         return reconciler.reconcileSale(sale, { force: true })
       case 'ends the sale':
         return switches.end(sql, sale)

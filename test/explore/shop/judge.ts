@@ -6,6 +6,7 @@
 import type { Sql } from '../../../origin/ledger/connection.ts'
 import type { Store } from '../../../origin/stock/scripts.ts'
 import { type Bank, returnedOf } from './bank.ts'
+import { type GateSeen, type LedgerSeen, type OrderSeen, readGate, readLedger } from './readings.ts'
 
 /** A promise that was broken, and how. */
 export class Broken extends Error {
@@ -23,41 +24,10 @@ export interface Told {
   /** working: not answered yet; nothing: refused for good; doubt: nobody knows; reserved, promised: with an order. */
   kind: 'working' | 'nothing' | 'doubt' | 'reserved' | 'promised' | 'other order'
   order?: string
-}
-
-interface OrderSeen {
-  readonly id: string
-  readonly status: string
-  readonly visitor: string
-  readonly key: string
-  readonly units: number
-  readonly parts: Readonly<Record<string, number>>
-  readonly seats: readonly number[]
-  readonly total: number
-  readonly refunded: number
-  /** The status of each of its events, in their order. */
-  readonly events: readonly string[]
-}
-interface ProductSeen {
-  readonly id: string
-  readonly total: number
-  readonly buffer: number
-  readonly held: number
-  readonly sold: number
-}
-interface LedgerSeen {
-  readonly orders: readonly OrderSeen[]
-  readonly products: readonly ProductSeen[]
-  readonly claims: readonly { readonly seat: number; readonly order: string }[]
-  readonly open_refunds: number
-  readonly jobs: number
-  readonly findings: readonly string[]
-}
-interface GateSeen {
-  readonly stock: Readonly<Record<string, string>>
-  readonly holds: readonly string[]
-  readonly intents: ReadonlySet<string>
-  readonly run: string | null
+  /** The order that an earlier call with the key had been answered with before this one came. */
+  readonly known: string | undefined
+  /** It was told to try again. */
+  isPassing?: boolean
 }
 
 const HELD = ['reserved', 'paying']
@@ -80,6 +50,8 @@ const NEVER = /^(oversold|miscounted|unreadable_intent|capture_failed|refund_fai
 export interface JudgeOptions {
   readonly sale: string
   readonly limit: number
+  /** An operator may change what is for sale, which the gate learns later. */
+  readonly hasOperator: boolean
   readonly sql: Sql
   readonly redis: Store
   readonly bank: Bank
@@ -102,21 +74,24 @@ export class Judge {
 
   /** Redis is about to lose what it has had since some moment: which intents that may concern. */
   async beforeLoss(): Promise<void> {
-    for (const order of (await this.#readGate()).intents) this.lost.add(order)
+    for (const order of (await this.#gate()).intents.keys()) this.lost.add(order)
   }
 
   /** What it still has was not lost. */
   async afterLoss(): Promise<void> {
     this.isDisturbed = true
-    const gate = await this.#readGate()
-    for (const order of gate.intents) this.lost.delete(order)
-    this.#intents = gate.intents
+    const gate = await this.#gate()
+    this.#intents = new Set(gate.intents.keys())
+    for (const order of this.#intents) this.lost.delete(order)
   }
+
+  readonly #gate = () => readGate(this.#options.redis, this.#options.sale)
+  readonly #ledger = () => readLedger(this.#options.sql, this.#options.sale)
 
   async look(): Promise<void> {
     // The gate first: what it has by then the ledger may have only gained since.
-    const gate = await this.#readGate()
-    const ledger = await this.#readLedger()
+    const gate = await this.#gate()
+    const ledger = await this.#ledger()
     this.#judgeLedger(ledger)
     this.#judgeGate(gate, ledger)
     this.#judgeAnswers(ledger)
@@ -160,15 +135,27 @@ export class Judge {
     if (wrong) throw new Broken('nothing needs a person', `there is a finding "${wrong}"`)
   }
 
-  #judgeGate({ stock, holds, intents, run }: GateSeen, { orders }: LedgerSeen): void {
+  #judgeGate({ stock, holds, intents, run }: GateSeen, { orders, products }: LedgerSeen): void {
     const isInUse = stock.run !== undefined && stock.run === run && stock.fence === undefined
-    for (const intent of intents)
+    for (const intent of intents.keys())
       if (!this.#intents.has(intent) && !isInUse)
         throw new Broken('only a gate that was loaded in this run takes units', intent)
-    this.#intents = intents
-    const known = new Set(orders.map(({ id }) => id))
-    for (const hold of holds)
-      if (!intents.has(hold) && !known.has(hold)) throw new Broken('each hold has an intent or an order', hold)
+    this.#intents = new Set(intents.keys())
+    const byId = new Map(orders.map((order) => [order.id, order]))
+    const unitsOf = (order: string) => byId.get(order)?.parts ?? intents.get(order)
+    const unknown = holds.find((hold) => unitsOf(hold) === undefined)
+    if (unknown !== undefined) throw new Broken('each hold has an intent or an order', unknown)
+    if (!isInUse) return
+    for (const { id, total, buffer } of products) {
+      const held = holds.reduce((sum, hold) => sum + (unitsOf(hold)?.[id] ?? 0), 0)
+      if (Number(stock[`held ${id}`]) !== held)
+        throw new Broken('the gate counts its holds', `${stock[`held ${id}`]} of ${id}, and its holds have ${held}`)
+      if (this.isDisturbed || this.#options.hasOperator) continue
+      const isGone = (order: OrderSeen) => SOLD.includes(order.status) && !holds.includes(order.id)
+      const sold = orders.filter(isGone).reduce((sum, { parts }) => sum + (parts[id] ?? 0), 0)
+      if (Number(stock[`available ${id}`]) !== total - buffer - held - sold)
+        throw new Broken('without a fault the counts never drift', `${stock[`available ${id}`]} of ${id} are available`)
+    }
   }
 
   #judgeAnswers({ orders }: LedgerSeen): void {
@@ -179,6 +166,9 @@ export class Judge {
       if (!order || isNote(order)) throw new Broken('201 is an order of the ledger', one.order)
       if (order.visitor !== one.buyer) throw new Broken('201 is an order of its buyer', one.order)
     }
+    for (const { kind, known, isPassing, key } of this.told)
+      if (kind === 'nothing' && known !== undefined && !isPassing)
+        throw new Broken('a key is answered as it was the first time', `${key} had the order ${known}`)
     for (const [key, calls] of Map.groupBy(this.told, ({ buyer, key }) => `${buyer} ${key}`)) {
       if (calls.some(({ kind }) => kind !== 'nothing' && kind !== 'other order')) continue
       const order = orders.find((o) => `${o.visitor} ${o.key}` === key)
@@ -206,7 +196,7 @@ export class Judge {
 
   async lookWhenQuiet(): Promise<void> {
     await this.look()
-    const [gate, ledger] = [await this.#readGate(), await this.#readLedger()]
+    const [gate, ledger] = [await this.#gate(), await this.#ledger()]
     this.#judgeEnds(ledger)
     this.#judgeCounts(gate, ledger)
     this.#judgeSettled(ledger)
@@ -232,7 +222,7 @@ export class Judge {
   }
 
   #judgeCounts({ stock, holds, intents, run }: GateSeen, { products, orders, findings }: LedgerSeen): void {
-    if (intents.size > 0) throw new Broken('each intent is recorded', [...intents].join())
+    if (intents.size > 0) throw new Broken('each intent is recorded', [...intents.keys()].join())
     if (stock.run !== run) throw new Broken('the gate comes back into use', `its run is ${stock.run}`)
     for (const { id, total, buffer, held, sold } of products) {
       const seen = `${stock[`available ${id}`]}+${stock[`held ${id}`]}`
@@ -266,44 +256,5 @@ export class Judge {
           `${order.id} is ${order.status}: ${net} of ${owed}`,
         )
     }
-  }
-
-  // -- The stores ----------------------------------------------------------------------------------------------------
-
-  async #readGate(): Promise<GateSeen> {
-    const { redis, sale } = this.#options
-    const [stock, holds, intents, run] = await Promise.all([
-      redis.hgetall(`{${sale}}:stock`),
-      redis.zrange(`{${sale}}:holds`, '0', '-1'),
-      redis.hkeys(`{${sale}}:unrecorded`),
-      redis.get('explore:run'),
-    ])
-    return { stock, holds, intents: new Set(intents), run }
-  }
-
-  async #readLedger(): Promise<LedgerSeen> {
-    const { sql, sale } = this.#options
-    const [row] = await sql<LedgerSeen[]>`
-      select (select coalesce(json_agg(json_build_object('id', order_id, 'status', status, 'visitor', visitor,
-          'key', idempotency_key, 'units', quantity, 'refunded', refunded_minor,
-          'events', (select json_agg(e.status order by e.seq) from events e
-            where e.order_id = o.order_id or o.order_id = any(e.order_ids)),
-          'total', order_total(unit_price_minor, quantity, cart, bill),
-          'parts', coalesce((select json_object_agg(l.product, l.units) from (
-              select l ->> 'product' as product, sum((l ->> 'quantity')::int) as units
-              from jsonb_array_elements(cart) l where not l ? 'returned' group by 1) l),
-            case when cart is null then json_build_object(product_id, quantity) else '{}' end),
-          'seats', coalesce((select json_agg((l ->> 'seat')::int) from jsonb_array_elements(cart) l
-            where l ? 'seat' and not l ? 'returned'), '[]'))), '[]')
-          from orders o where sale_id = ${sale}) as orders,
-        (select coalesce(json_agg(json_build_object('id', product_id, 'total', total, 'buffer', buffer, 'held', held,
-          'sold', sold)), '[]') from products where sale_id = ${sale}) as products,
-        (select coalesce(json_agg(json_build_object('seat', seat_index, 'order', order_id)), '[]')
-          from seat_claims where sale_id = ${sale}) as claims,
-        (select count(*)::int from refunds where refunded_at is null) as open_refunds,
-        (select count(*)::int from jobs) as jobs,
-        (select coalesce(json_agg(kind), '[]') from findings) as findings`
-    if (!row) throw new Error('the ledger returned nothing')
-    return row
   }
 }

@@ -62,7 +62,12 @@ async function play(
 ): Promise<PlayedShop> {
   const terms = termsFrom(recorded.seed)
   const scheduler = new Scheduler(decisions)
-  const stage = await stageOf(stores, scheduler, terms)
+  const stage = await stageOf(
+    stores,
+    scheduler,
+    terms,
+    actors.some(({ does }) => does === 'operates'),
+  )
   const { judge } = stage
   scheduler.onStep = async () => {
     const step = scheduler.steps.at(-1)
@@ -87,7 +92,7 @@ async function play(
   return { order: { actors, decisions: recorded }, terms, steps: scheduler.steps, acted, error, lost: judge.lost.size }
 }
 
-async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms): Promise<Stage> {
+async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, hasOperator: boolean): Promise<Stage> {
   const { sql, gate, blocked } = stores
   await Promise.all([stores.empty(), stores.setClock(BEGIN_MS), gate.begin(BEGIN_MS, terms.hasReplica)])
   const opens_at = new Date(BEGIN_MS - 60_000).toISOString()
@@ -129,7 +134,7 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms): 
     const { charges, process } = await members.of('api 1')
     await process.ask(() => charges.report(record))
   })
-  const judge = new Judge({ sale: SALE, limit, sql, redis: gate.client, bank })
+  const judge = new Judge({ sale: SALE, limit, hasOperator, sql, redis: gate.client, bank })
   scheduler.onTime = async (nowMs) => {
     await Promise.all([stores.setClock(nowMs), gate.setClock(nowMs)])
     for (const { sales } of members.alive()) if (sales.readAgoMs() > 1_000) void sales.refresh().catch(() => {})

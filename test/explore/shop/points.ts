@@ -44,6 +44,8 @@ const STATEMENTS: readonly (readonly [RegExp, string])[] = [
   [/json_build_object\('held', coalesce\(sum\(units\)/, 'counts the orders of a product'],
   [/from seat_claims|blocked/, 'reads the seats'],
   [/^select .* from products where sale_id = \?/, 'reads the counters'],
+  [/^update products set total = total - 1/, 'takes units away'],
+  [/^update products set total = \? where/, 'adds units'],
   [/^update products set total/, 'sets the counters'],
   [/^select 1 from products .* for no key update/, 'locks products'],
   [/^select \* from orders where order_id = any.* for no key update/, 'locks orders'],
@@ -61,7 +63,6 @@ const STATEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^update sales set published_phase/, 'notes the phase of a sale'],
   [/^insert into events/, 'writes events of a sale'],
   [/^select total, ended_at/, 'locks a product'],
-  [/^update products set total = \? where/, 'adds units'],
   [/charts|seats/, 'reads the hall'],
 ]
 

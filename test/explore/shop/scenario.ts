@@ -28,7 +28,7 @@ export function termsFrom(seed: number): SaleTerms {
     total: oneOf([1, 1, 2, 3]),
     limit: 1 + upTo(2),
     holdSeconds: 10,
-    hasReplica: random() < 0.3,
+    hasReplica: random() < 0.4,
     has: oneOf(['units', 'units', 'codes', 'seats']),
   }
 }
@@ -92,6 +92,7 @@ const THEMES: readonly Theme[] = [
     buyers: 2,
     tabs: 3,
     rounds: ['records intents', 'records intents', 'watches the gate'],
+    operations: ['takes a unit away', 'takes a unit away', 'rebuilds the gate'],
     events: ['Postgres goes away', 'Postgres comes back', 'api 1 ends'],
     waits: [LATE_MS, LATE_MS, 6_000],
   },
@@ -116,8 +117,17 @@ const THEMES: readonly Theme[] = [
     ],
     waits: [LATE_MS, OVER_MS],
   },
+  // The same of a ledger that is away.
+  {
+    ...CHECKOUT,
+    buyers: 2,
+    tabs: 2,
+    rounds: ['records intents', 'watches the gate'],
+    events: ['Postgres goes away', 'Postgres goes away', 'a replica takes over', 'Redis restarts'],
+    waits: [LATE_MS, LATE_MS, OVER_MS],
+  },
   // What an operator does beside buyers.
-  { ...CHECKOUT, operations: ['ends the sale', 'cancels an order', 'restocks', 'rebuilds the gate'] },
+  { ...CHECKOUT, operations: ['ends the sale', 'cancels an order', 'restocks', 'takes a unit away'] },
   PAYMENTS,
   // Buyers at their bank.
   {
