@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decimal, minorOf, money, numberOf, shortNumber } from './format.ts'
+import { decimal, eventTimes, minorOf, moment, money, numberOf, shortly, shortNumber } from './format.ts'
 
 it.each([
   ['EUR', 12_900, '129.00'],
@@ -50,4 +50,25 @@ it('an order number is read back however it is typed', () => {
     }),
   )
   for (const text of ['', 'K7Q-4M', 'K7Q-4M0', 'K7Q-4MI', '0000000000', '2222-2222']) expect(numberOf(text)).toBeNull()
+})
+
+const starts_at = '2026-12-12T19:00:00+09:00'
+const ends_at = '2026-12-12T22:30:00+09:00'
+it.each([
+  ['en', null, 'Dec 12, 2026, 7:00 PM, Tokyo'],
+  ['en', ends_at, 'Dec 12, 2026, 7:00 – 10:30 PM, Tokyo'],
+  ['de', ends_at, '12. Dez. 2026, 19:00–22:30 Uhr, Tokyo'],
+  ['ja', null, '2026年12月12日 19:00、Tokyo'],
+])("in %s, an event that ends at %s is told by the venue's clock", (lang, ends, text) => {
+  const told = eventTimes(lang, { starts_at, ends_at: ends, time_zone: 'Asia/Tokyo' })
+  // Intl writes narrow spaces.
+  expect(told.replace(/\s/g, ' ')).toBe(text)
+  expect(eventTimes(lang, { starts_at, ends_at: ends, time_zone: 'America/New_York' })).toContain('New York')
+})
+
+it('other times name the zone of their clock', () => {
+  const atMs = Date.parse(starts_at)
+  expect(moment('en', atMs, 'UTC').replace(/\s/g, ' ')).toBe('Dec 12, 2026, 10:00 AM UTC')
+  expect(moment('de', atMs, 'Europe/Berlin')).toBe('12. Dez. 2026, 11:00 MEZ')
+  expect(shortly('de', atMs, atMs, 'Europe/Berlin')).toBe('Sa, 11:00 MEZ')
 })

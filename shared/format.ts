@@ -2,6 +2,7 @@
  * Numbers, durations and money in a visitor's language, the same on the server and in the browser, and the numbers of
  * orders. `lang` is a BCP 47 tag.
  */
+import type { EventTime } from './api/goods.ts'
 
 /**
  * The preferred one of several languages (Accept-Language, RFC 9110, 12.5.4); the first of equally preferred ones.
@@ -114,25 +115,36 @@ export function clock(lang: string, seconds: number): string {
   return `${inDays}${hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}`
 }
 
+const dates = (lang: string, options: Intl.DateTimeFormatOptions) =>
+  formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options)
+
+const DATE_AND_TIME = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
+
 /**
- * Formats a date and time (`atMs` since the epoch) in the reader's time zone unless one is given. The `timeStyle`
- * long includes the zone.
+ * Formats a date and time (`atMs` since the epoch) in the reader's time zone unless one is given, with the name of
+ * the zone.
  */
-export function moment(lang: string, atMs: number, timeZone?: string, timeStyle: 'short' | 'long' = 'short'): string {
-  const options = { dateStyle: 'medium', timeStyle, timeZone } as const
-  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
+export const moment = (lang: string, atMs: number, timeZone?: string): string =>
+  dates(lang, { ...DATE_AND_TIME, timeZone, timeZoneName: 'short' }).format(atMs)
+
+/** Formats the times of an event as people at the venue say them, with the place of their clock: "19:00, Tokyo". */
+export function eventTimes(lang: string, event: EventTime): string {
+  const { time_zone: timeZone, starts_at, ends_at } = event
+  const [format, startsMs] = [dates(lang, { ...DATE_AND_TIME, timeZone }), Date.parse(starts_at)]
+  const times = ends_at === null ? format.format(startsMs) : format.formatRange(startsMs, Date.parse(ends_at))
+  const comma = lang === 'ja' ? '、' : lang === 'ar' ? '، ' : ', '
+  return times + comma + timeZone.replace(/^.*\//, '').replaceAll('_', ' ')
 }
 
 /** Within six days of now, a weekday identifies the day. */
 const WEEKDAYS_MS = 518_400_000
-export const isNear = (atMs: number, nowMs: number) => Math.abs(atMs - nowMs) < WEEKDAYS_MS
+const isNear = (atMs: number, nowMs: number) => Math.abs(atMs - nowMs) < WEEKDAYS_MS
 
-/** Formats a time briefly: "Sat, 12:00" if it is near, else "December 3". */
+/** Formats a time briefly: "Sat, 12:00 UTC" if it is near, else "December 3". */
 export function shortly(lang: string, atMs: number, nowMs: number, timeZone?: string): string {
-  const near = { weekday: 'short', hour: 'numeric', minute: '2-digit', timeZone } as const
+  const near = { weekday: 'short', hour: 'numeric', minute: '2-digit', timeZone, timeZoneName: 'short' } as const
   const far = { day: 'numeric', month: 'long', timeZone } as const
-  const options = isNear(atMs, nowMs) ? near : far
-  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
+  return dates(lang, isNear(atMs, nowMs) ? near : far).format(atMs)
 }
 
 /** Describes an estimated wait in a sentence; null means unknown. */

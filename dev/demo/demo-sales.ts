@@ -100,7 +100,7 @@ const hallSale = (): Partial<SaleConfig> => ({
   ...demoSale(),
   name: 'A night at the hall',
   venue: 'The hall, Harbour Street 4',
-  event: { starts_at: inThreeWeeks(19), ends_at: inThreeWeeks(22) },
+  event: { starts_at: inThreeWeeks(19), ends_at: inThreeWeeks(22), time_zone: 'Europe/Berlin' },
   limit_per_visitor: 6,
   products: [{ ...HALL.product, currency: HALL.currency, buffer: 0 }],
 })

@@ -159,12 +159,9 @@ export function keepFocus(): void {
   if (document.activeElement?.closest('[hidden]')) each('h1', (heading) => heading.focus())
 }
 
-/** Converts the times in the page from UTC to the visitor's time zone, which some of them name. */
+/** Converts the times in the page from UTC to the visitor's time zone. */
 export const showMoments = () =>
-  each<HTMLTimeElement>('time[data-moment]', (time) => {
-    const style = time.dataset.moment === 'zone' ? 'long' : 'short'
-    write(time, moment(pageLanguage(), Date.parse(time.dateTime), undefined, style))
-  })
+  each<HTMLTimeElement>('time[data-moment]', (time) => write(time, moment(pageLanguage(), Date.parse(time.dateTime))))
 
 // -- Between pages --------------------------------------------------------------------------------------------------
 

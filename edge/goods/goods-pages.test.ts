@@ -47,7 +47,7 @@ it('names a sale and its products in the visitor’s language', async () => {
     brand: null,
     venue: null,
     names: { de: 'Nachtschwimmen' },
-    event: { starts_at: '2026-12-12T19:00:00.000Z', ends_at: null },
+    event: { starts_at: '2026-12-12T19:00:00.000Z', ends_at: null, time_zone: 'Europe/Berlin' },
     products: {
       fin: {
         names: { de: 'Flosse' },

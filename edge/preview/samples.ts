@@ -161,7 +161,11 @@ export function samplePages({
     goods: {
       ...(goods ?? { version: 1, brand: null, products: {} }),
       venue: 'Harbour Hall, Berlin',
-      event: { starts_at: '2026-12-12T19:00:00.000Z', ends_at: '2026-12-12T22:30:00.000Z' },
+      event: {
+        starts_at: '2026-12-12T19:00:00+01:00',
+        ends_at: '2026-12-12T22:30:00+01:00',
+        time_zone: 'Europe/Berlin',
+      },
     },
   }
   const wrong = { field: 'quantity', detail: 'must be at least 1' }

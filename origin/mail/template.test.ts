@@ -139,11 +139,11 @@ test('says what happens next once an order is confirmed, by how it is delivered'
 })
 
 test.each(LANGUAGES)('says when and where it takes place, with a way to the calendar, in %s', (language) => {
-  const date = { starts_at: '2026-12-01T19:00:00.000Z', ends_at: '2026-12-01T22:30:00.000Z' }
+  const date = { starts_at: '2026-12-01T19:00:00.000Z', ends_at: '2026-12-01T22:30:00.000Z', time_zone: 'Asia/Tokyo' }
   const about = { ...mail, language, venue: 'Pier 4 & Co', date }
   const { text, html } = write({ ...about, type: 'order.confirmed' }, SHOP)
   for (const body of [text, html]) expect(body).toContain('https://drop.example/sales/drop/event.ics')
-  for (const part of ['2026', 'UTC', 'Pier 4 & Co']) expect(text).toContain(part)
+  for (const part of ['2026', 'Tokyo', 'Pier 4 & Co']) expect(text).toContain(part)
   expect(html).toContain('Pier 4 &amp; Co')
   expect(write(about, SHOP).text).not.toContain('event.ics')
 })

@@ -7,7 +7,7 @@ import { html } from 'hono/html'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import type { EventTime } from '../../shared/api/goods.ts'
 import type { MailKind } from '../../shared/api/mails.ts'
-import { fill, moment, money, roughly, shortNumber } from '../../shared/format.ts'
+import { eventTimes, fill, money, roughly, shortNumber } from '../../shared/format.ts'
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
 import { isPromoCode } from '../ledger/cart.ts'
 import { totalOf } from '../ledger/order-statements.ts'
@@ -175,14 +175,8 @@ function letter(shown: Shown): Written {
   return { subject, text: parts.join('\n\n'), html: String(page(shown)), ...(stopUrl !== undefined && { stopUrl }) }
 }
 
-function whenAndWhere(
-  { starts_at, ends_at }: EventTime,
-  venue: string | null,
-  lang: Language,
-  words: MailWords,
-): Fact[] {
-  const times = [starts_at, ends_at].flatMap((at) => (at === null ? [] : `${moment(lang, Date.parse(at), 'UTC')} UTC`))
-  return [[words.date, times.join(' – ')], ...(venue === null ? [] : [[words.venue, venue] satisfies Fact])]
+function whenAndWhere(date: EventTime, venue: string | null, lang: Language, words: MailWords): Fact[] {
+  return [[words.date, eventTimes(lang, date)], ...(venue === null ? [] : [[words.venue, venue] satisfies Fact])]
 }
 
 /** How the order reaches its buyer; null if another part of the mail says that. */

@@ -96,7 +96,7 @@ export async function writeSale(
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, limit_per_order, oversell_policy, access, lines,
                          expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, fees, delivery,
-                           indexed, mails, test)
+                           indexed, mails, test, time_zone)
       values (${saleId}, ${config.name},
         greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
@@ -107,7 +107,7 @@ export async function writeSale(
                 ${config.max_unpaid_orders}, ${tx.json(config.contact)},
               ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
               ${tx.json(config.fees)}, ${tx.json(config.delivery)},
-              ${config.indexed}, ${config.mails}, ${config.test})
+              ${config.indexed}, ${config.mails}, ${config.test}, ${config.time_zone})
       on conflict (sale_id) do update set
         name = excluded.name,
         -- A time in the past means now if the sale is not open. An open sale keeps its time.
@@ -122,7 +122,7 @@ export async function writeSale(
         expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders,
         contact = excluded.contact, seller = excluded.seller, tax = excluded.tax,
         fees = excluded.fees, delivery = excluded.delivery, indexed = excluded.indexed, mails = excluded.mails,
-        long_over = false,
+        time_zone = excluded.time_zone, long_over = false,
         terms_version = sales.terms_version + ((sales.tax, sales.fees, sales.delivery)
           is distinct from (excluded.tax, excluded.fees, excluded.delivery))::int
       returning xmax = 0 as created, ended_at is not null as ended, test`

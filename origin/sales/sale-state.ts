@@ -83,6 +83,7 @@ export function describeSale(sale: SaleRow, nowMs: number, goods: GoodsDocument 
   return {
     sale: sale.sale_id,
     name: sale.name,
+    time_zone: sale.time_zone,
     phase: phaseOf(sale, nowMs),
     pre_queue_opens_at: (sale.pre_queue_opens_at ?? sale.created_at).toISOString(),
     opens_at: sale.opens_at.toISOString(),

@@ -15,6 +15,7 @@ const configOf = (sale: SaleRow, goods: GoodsDocument | null) =>
   ({
     name: sale.name,
     names: goods?.names ?? null,
+    time_zone: sale.time_zone,
     opens_at: sale.opens_at,
     ends_at: sale.ends_at,
     // The time is that of the response to a GET, which is sent back in a PUT.

@@ -37,9 +37,9 @@ interface ScheduledDeps {
 }
 
 export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
-  const firstOf = (cron: string): Date => {
+  const firstOf = (cron: string, zone: string): Date => {
     try {
-      return nextTime(cron, sales.nowMs())
+      return nextTime(cron, zone, sales.nowMs())
     } catch (error) {
       return refuse(invalidField('cron', (error as Error).message))
     }
@@ -63,7 +63,7 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
       const action_id = randomUUID()
       const byKey = async () => (key === null ? undefined : findActionByKey(sql, sale.sale_id, key))
       const earlier = await byKey()
-      const next_at = at === undefined ? firstOf(cron ?? '') : new Date(at)
+      const next_at = at === undefined ? firstOf(cron ?? '', sale.time_zone) : new Date(at)
       if (earlier) {
         if (!isSame(earlier, { effect, cron, next_at })) refuse(problem('idempotency-key-reused'))
         c.header('Idempotency-Replayed', 'true')
@@ -99,11 +99,12 @@ export function scheduledRoutes({ sql, sales }: ScheduledDeps) {
     .post('/sales/:sale/scheduled/:action/resume', async (c) => {
       // An owner is required, and the action then runs in their name.
       const operator = operatorOf(c)
+      const { time_zone } = await sales.find(c.req.param('sale'))
       const resumed = await sql.begin(async (tx) => {
         const row = await lockOwn(tx, c.req.param())
         const { suspended, cron } = row
         if (!suspended) return refuse(problem('conflict', { detail: 'It is not suspended.' }))
-        const at = cron === null ? new Date(suspended.due_at) : nextTime(cron, sales.nowMs())
+        const at = cron === null ? new Date(suspended.due_at) : nextTime(cron, time_zone, sales.nowMs())
         if (at.getTime() < sales.nowMs())
           refuse(problem('conflict', { detail: 'Its time has passed: schedule it again.' }))
         await resumeAction(tx, row, { at, operator })

@@ -82,7 +82,8 @@ export class Scheduler implements Consumer<'scheduled'> {
     const isOver = !sale || phaseOf(sale, nowMs) === 'ended'
     const error = isOver ? 'The sale has ended.' : await this.#attempt(tx, row)
     // A sale that has ended is not changed again. A repeated action ends with it, which is not an error.
-    const next = cron === null || isOver || effect.action === 'end' ? null : nextRun(cron, dueAt.getTime(), nowMs)
+    const next =
+      cron === null || isOver || effect.action === 'end' ? null : nextRun(cron, sale.time_zone, dueAt.getTime(), nowMs)
     const { late } = await writeRun(tx, row, { error, next })
     if (next) await addRun(tx, action_id, next)
     const about = { action_id, ...effect, due_at: dueAt.toISOString(), late }

@@ -96,7 +96,8 @@ export const pageLimit = (max: number) =>
  */
 const [FIRST_YEAR, LAST_YEAR] = [1970, 2100] as const
 
-export const instant = v.pipe(
+/** An instant with the offset with which it was written. */
+export const writtenInstant = v.pipe(
   v.string('an ISO 8601 time is required'),
   v.regex(
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/,
@@ -107,6 +108,11 @@ export const instant = v.pipe(
     const year = new Date(text).getUTCFullYear()
     return year >= FIRST_YEAR && year <= LAST_YEAR
   }, `a year from ${FIRST_YEAR} to ${LAST_YEAR} is required`),
+)
+
+/** An instant in UTC, however it was written. */
+export const instant = v.pipe(
+  writtenInstant,
   v.transform((text) => new Date(text).toISOString()),
 )
 
@@ -114,6 +120,21 @@ export const instant = v.pipe(
 const isDay = (day: string) => new Date(day).toISOString().startsWith(day)
 
 export const name = filled(200)
+
+/** The name of a time zone in the IANA database, such as `Asia/Tokyo`. */
+export const TimeZone = v.pipe(
+  v.string('the name of a time zone is required'),
+  v.regex(/^(UTC|[A-Z]\w*(\/[A-Z][\w-]*){1,2})$/, 'a time zone such as Asia/Tokyo is required'),
+  v.check(isTimeZone, 'no such time zone'),
+)
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null
+  } catch {
+    return false
+  }
+}
 
 /** A note for people, which is optional. */
 export const note = v.optional(written(500, LINES), '')

@@ -2,7 +2,19 @@
 import * as v from 'valibot'
 import { sameName } from '../lib/text.ts'
 import { COUNTRIES } from './countries.ts'
-import { exactly, filled, instant, LANGUAGES, LINES, name, ProductId, whole, written } from './fields.ts'
+import {
+  exactly,
+  filled,
+  instant,
+  LANGUAGES,
+  LINES,
+  name,
+  ProductId,
+  TimeZone,
+  whole,
+  written,
+  writtenInstant,
+} from './fields.ts'
 
 const MAX_PRICE_MINOR = 1_000_000_000
 /** The maximum total of an order. It is more than any provider accepts, and exact in a double. */
@@ -22,15 +34,23 @@ export type Markdown = v.InferOutput<typeof Markdown>
 export const Names = v.record(LanguageName, name)
 export type Names = v.InferOutput<typeof Names>
 
-/** The time of the event or of the pickup. */
-export const EventTime = v.pipe(
-  exactly({ starts_at: instant, ends_at: v.optional(v.nullable(instant), null) }),
+/** The time of the event or of the pickup. Without a zone of the venue, the sale's zone is the venue's. */
+export const EventConfig = v.pipe(
+  exactly({
+    starts_at: writtenInstant,
+    ends_at: v.optional(v.nullable(writtenInstant), null),
+    time_zone: v.optional(TimeZone),
+  }),
   v.forward(
-    v.check(({ starts_at, ends_at }) => ends_at === null || ends_at > starts_at, 'must be after starts_at'),
+    v.check(
+      ({ starts_at, ends_at }) => ends_at === null || Date.parse(ends_at) > Date.parse(starts_at),
+      'must be after starts_at',
+    ),
     ['ends_at'],
   ),
 )
-export type EventTime = v.InferOutput<typeof EventTime>
+/** The time of an event with the venue's zone. */
+export type EventTime = v.InferOutput<typeof EventConfig> & { readonly time_zone: string }
 
 /**
  * The path of a stored picture, or the address of one on another host, which is fetched and stored when the sale is

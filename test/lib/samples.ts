@@ -27,6 +27,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   delivery: NO_DELIVERY,
   venue: null,
   names: null,
+  time_zone: 'UTC',
   event: null,
   indexed: true,
   mails: [...DEFAULT_MAILS],

@@ -3,7 +3,7 @@
  * start, and passes it the page's state twice a second.
  */
 
-import { byId, each, loadStored, type Page, type PageState, store, type Tools } from '../page.ts'
+import { each, loadStored, type Page, type PageState, store, type Tools } from '../page.ts'
 import { showPush } from '../push/push-offer.ts'
 import { showAnnouncement, showPauseReason } from './announcement.ts'
 import { rememberCommitment, showDraw } from './draw-check.ts'
@@ -42,13 +42,12 @@ let isLanguageOpen = false
  * The page that is the same for all visitors depends on no cookie, so it does not know the chosen language. This
  * browser stores the language, and requests the page under its address for that language.
  */
-function openChosenLanguage({ isOwn, home }: Page): void {
+function openChosenLanguage({ isOwn, home, lang }: Page): void {
   if (isLanguageOpen) return
   isLanguageOpen = true
   const chosen = new URLSearchParams(location.search).get('lang')
   const before = loadStored(LANGUAGE_KEY)
-  const isShared = !isOwn && (byId('landing') ?? byId('final')) !== null
-  if (chosen !== null) store(LANGUAGE_KEY, chosen)
-  else if (isShared && before !== null && before !== document.documentElement.lang)
+  if (chosen) store(LANGUAGE_KEY, chosen)
+  else if (!isOwn && before && before !== lang && document.querySelector('#landing, #final'))
     location.replace(`${home}?lang=${before}`)
 }

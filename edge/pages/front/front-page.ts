@@ -3,7 +3,7 @@
  * visitors.
  */
 import type { ListedSale } from '../../../shared/api/front.ts'
-import { clock, count, fill, isNear, moment, money, shortly } from '../../../shared/format.ts'
+import { clock, count, fill, moment, money, shortly } from '../../../shared/format.ts'
 import type { Phase } from '../../../shared/schedule.ts'
 import { titleIn } from '../../../shared/search/entries.ts'
 import { frontScript, searchScript } from '../assets.ts'
@@ -208,14 +208,11 @@ function priceOf({ words, lang }: Front, { price_from_minor, currency, prices_di
 
 /** The server writes the time in UTC, and the script changes it to the visitor's time zone. */
 const dateOf = ({ lang }: FrontView, at: string) =>
-  html`<time datetime="${at}" data-moment>${moment(lang, Date.parse(at), 'UTC')}&nbsp;UTC</time>`
+  html`<time datetime="${at}" data-moment>${moment(lang, Date.parse(at), 'UTC')}</time>`
 
 /** The date in short form. */
-function shortDate({ lang, nowMs }: FrontView, at: string, more?: Html | false): Html {
-  const atMs = Date.parse(at)
-  const zone = isNear(atMs, nowMs) && html`&nbsp;UTC`
-  return html`<time datetime="${at}" ${more} data-short>${shortly(lang, atMs, nowMs, 'UTC')}${zone}</time>`
-}
+const shortDate = ({ lang, nowMs }: FrontView, at: string, more?: Html | false): Html =>
+  html`<time datetime="${at}" ${more} data-short>${shortly(lang, Date.parse(at), nowMs, 'UTC')}</time>`
 
 export interface FrontSale extends ListedSale {
   readonly phase: Phase

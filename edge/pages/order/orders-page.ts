@@ -68,7 +68,7 @@ export function receiptPage(context: PageContext, order: Order): Content {
         order.short_number !== null &&
         html`<div><dt>${words.orderNumber}</dt><dd><b>${order.short_number}</b></dd></div>`
       }
-      <div><dt>${words.orderedAt}</dt><dd>${timeAt(lang, order.created_at, 'zone')}</dd></div>
+      <div><dt>${words.orderedAt}</dt><dd>${timeAt(lang, order.created_at)}</dd></div>
       ${order.total_minor > 0 && html`<div><dt>${words.paidWith}</dt><dd>${methodOf(words, order)}</dd></div>`}
     </dl>
     <table>

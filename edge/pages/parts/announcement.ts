@@ -56,7 +56,7 @@ export const timePart = (datetime: string, time: string): Tag => [
 ]
 
 /** The text of a time in UTC. */
-export const inUtc = (lang: string, at: string) => `${moment(lang, Date.parse(at), 'UTC')}\u00a0UTC`
+export const inUtc = (lang: string, at: string) => moment(lang, Date.parse(at), 'UTC')
 
 /** The reason of a pause in the shop's words; hidden if there is none. */
 export function pauseReason({ view, lang }: PageContext): Html {

@@ -41,17 +41,13 @@ export function dateAt({ view, lang }: PageContext, at: 'opens_at' | 'ends_at' |
   return dates.getOrAdd(`${at} ${said} ${lang}`, () => {
     const date = new Date(said)
     return html`<time datetime="${date.toISOString()}" data-moment
-      data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time>`
+      data-at="${at}">${moment(lang, date.getTime(), 'UTC')}</time>`
   })
 }
 
-/** Any other time in the same form. `zone` shows seconds, and the script then also names the visitor's time zone. */
-export function timeAt(lang: string, at: string, zone?: 'zone'): Html {
-  const text = zone
-    ? moment(lang, Date.parse(at), 'UTC', 'long')
-    : html`${moment(lang, Date.parse(at), 'UTC')}&nbsp;UTC`
-  return html`<time datetime="${at}" data-moment="${zone}">${text}</time>`
-}
+/** Any other time in the same form. */
+export const timeAt = (lang: string, at: string): Html =>
+  html`<time datetime="${at}" data-moment>${moment(lang, Date.parse(at), 'UTC')}</time>`
 
 /** The label is "Opens", and after the opening "Opened". */
 export const opens = ({ view: { schedule }, words }: PageContext) => [

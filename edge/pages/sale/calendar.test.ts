@@ -40,7 +40,7 @@ it('is an event that a calendar reads, and that a later version of it replaces',
 
 it('is the date of what is sold, at its place', () => {
   const goods = { version: 3, brand: null, venue: 'Pier 4, Berlin', products: {} }
-  const event = { starts_at: '2026-12-12T19:00:00.000Z', ends_at: null }
+  const event = { starts_at: '2026-12-12T19:00:00.000Z', ends_at: null, time_zone: 'Europe/Berlin' }
   const unfolded = (text: string) => text.replaceAll('\r\n ', '').split('\r\n')
   const lines = unfolded(eventCalendar({ ...view, goods }, event))
   for (const line of [

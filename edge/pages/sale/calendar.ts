@@ -1,7 +1,7 @@
 /** The opening of a sale, and the date of its event, for a visitor's calendar (RFC 5545). */
 import type { EventTime } from '../../../shared/api/goods.ts'
+import { eventTimes } from '../../../shared/format.ts'
 import { type Html, html, icon } from '../html.ts'
-import { timeAt } from '../parts/moments.ts'
 import type { PageContext, SaleView } from '../view.ts'
 
 /** The calendar shows the opening of a sale without an end for this long. */
@@ -18,13 +18,13 @@ const link = ({ view, words }: PageContext, path: string): Html =>
 
 export const toCalendar = (context: PageContext): Html => link(context, pathOf(context.view))
 
-/** The time of the event or pickup, and the link that adds it to a calendar; null if no date is known. */
+/** The time of the event or pickup at its place, and the link that adds it to a calendar; null if no date is known. */
 export function eventOf(context: PageContext): { readonly time: Html; readonly toCalendar: Html } | null {
   const { view, lang } = context
   const event = view.goods?.event
   if (!event) return null
   return {
-    time: html`${timeAt(lang, event.starts_at)}${event.ends_at !== null && html` – ${timeAt(lang, event.ends_at)}`}`,
+    time: html`<time datetime="${event.starts_at}">${eventTimes(lang, event)}</time>`,
     toCalendar: link(context, `/sales/${view.sale}/event.ics`),
   }
 }

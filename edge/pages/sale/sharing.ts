@@ -65,7 +65,7 @@ function describe({ view, words, lang }: PageContext): string {
     return `${name} (${money(lang, first.unit_price_minor, first.currency)})`
   })
   const isBefore = phase === 'upcoming' || phase === 'pre_queue'
-  const when = isBefore ? `${words.opensAt}: ${moment(lang, Date.parse(opens_at), 'UTC')} UTC` : words.saleOpen
+  const when = isBefore ? `${words.opensAt}: ${moment(lang, Date.parse(opens_at), 'UTC')}` : words.saleOpen
   const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
   return [when, `${named.join(' · ')}${items.length > MAX_PRODUCTS ? ' …' : ''}`, most].join(words.fullStop)
 }

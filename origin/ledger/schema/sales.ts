@@ -64,6 +64,8 @@ const saleColumns = {
   tax: jsonb().$type<Tax>(),
   fees: jsonb().$type<Fee[]>().notNull().default([]),
   delivery: jsonb().$type<Delivery>().notNull().default(NO_DELIVERY),
+  /** Repeated actions follow it. */
+  time_zone: text().notNull().default('UTC'),
   /** Grows with each change of what an order costs beside its prices: fees, tax, delivery, weights and promo codes. */
   terms_version: integer().notNull().default(1),
   /** True if search engines may show the sale's page. */

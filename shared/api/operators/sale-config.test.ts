@@ -47,6 +47,7 @@ describe('a sale', () => {
       delivery: { kind: 'none', ask: { name: 'off', phone: 'off', company: 'off', note: 'off' } },
       venue: null,
       names: null,
+      time_zone: 'UTC',
       event: null,
       indexed: true,
       test: false,

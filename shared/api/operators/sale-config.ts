@@ -2,8 +2,8 @@
 
 import * as v from 'valibot'
 import { Access, Lines, ONE_LINE } from '../access.ts'
-import { exactly, instant, name, ProductId, whole } from '../fields.ts'
-import { Brand, Delivery as DeliveryConfig, EventTime, Fees, Names, NO_DELIVERY, productGoods } from '../goods.ts'
+import { exactly, instant, name, ProductId, TimeZone, whole } from '../fields.ts'
+import { Brand, Delivery as DeliveryConfig, EventConfig, Fees, Names, NO_DELIVERY, productGoods } from '../goods.ts'
 import { DEFAULT_MAILS, Mails } from '../mails.ts'
 import { AskedContact, Seller, Tax } from '../public.ts'
 import { amountIssue, chargeIssue } from '../stripe-amount.ts'
@@ -128,6 +128,8 @@ export const SaleConfig = v.pipe(
     {
       name,
       names: v.optional(v.nullable(Names), null),
+      /** Repeated actions follow this zone, and so does the event if its venue has no other one. */
+      time_zone: v.optional(TimeZone, 'UTC'),
       opens_at: instant,
       ends_at: v.optional(v.nullable(instant), null),
       /** The time from which visitors may join; null means from the creation of the sale. */
@@ -169,7 +171,7 @@ export const SaleConfig = v.pipe(
       delivery: v.optional(DeliveryConfig, { ...NO_DELIVERY }),
       /** The place of the event, for people. */
       venue: v.optional(v.nullable(name), null),
-      event: v.optional(v.nullable(EventTime), null),
+      event: v.optional(v.nullable(EventConfig), null),
       /** True if search engines may show the sale's page. */
       indexed: v.optional(v.boolean('true or false is required'), true),
       /** The mails that the sale sends, if mail is set up. */
@@ -213,5 +215,9 @@ export const SaleConfig = v.pipe(
     ),
     ['delivery'],
   ),
+  v.transform(({ event, ...sale }) => ({
+    ...sale,
+    event: event && { ...event, time_zone: event.time_zone ?? sale.time_zone },
+  })),
 )
 export type SaleConfig = v.InferOutput<typeof SaleConfig>

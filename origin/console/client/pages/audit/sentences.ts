@@ -32,7 +32,7 @@ const linesIn = ({ lines }: Fields) => {
   return `${numbers.length === 1 ? 'line' : 'lines'} ${numbers.join(', ')}`
 }
 const effectOf = (fields: Fields) => effectInWords(fields as unknown as ScheduledEffect, [])
-const whenOf = ({ next_at, cron }: Fields) => (cron ? `by ${String(cron)} UTC` : instant(String(next_at)))
+const whenOf = ({ next_at, cron }: Fields) => (cron ? `by ${String(cron)}` : instant(String(next_at)))
 const productOf = ({ product_name, product_id }: Entry) => product_name ?? product_id ?? 'a product'
 
 const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {

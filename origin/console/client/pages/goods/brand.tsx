@@ -3,12 +3,13 @@
  * of the event.
  */
 import { useSignal } from '@preact/signals'
+import * as v from 'valibot'
 import { contrast } from '../../../../../edge/pages/brand.ts'
 import en from '../../../../../edge/pages/words/en.json' with { type: 'json' }
-import { LANGUAGES } from '../../../../../shared/api/fields.ts'
+import { LANGUAGES, TimeZone } from '../../../../../shared/api/fields.ts'
 import { Choose, languageName } from '../../parts.tsx'
 import { type Body, valueAt } from '../sale-form/draft.ts'
-import { Field, TextField, TimeField, useField, useForm } from '../sale-form/fields.tsx'
+import { Field, TextField, TimeField, useField, useForm, ZoneField } from '../sale-form/fields.tsx'
 import { Folded } from '../sale-form/sections.tsx'
 import { Picture } from './picture-fields.tsx'
 
@@ -47,6 +48,8 @@ export function Brand() {
 /** The place and date of an event, or of the pickup of goods. */
 export function PlaceAndDate() {
   const { body, set } = useForm()
+  const typed = valueAt(body, 'event.time_zone')
+  const clock = v.is(TimeZone, typed) ? ({ zone: typed } as const) : {}
   return (
     <Folded title="Place and date" paths={['venue', 'event']}>
       <TextField path="venue" label="Where it takes place" hint="For people. Empty: nowhere in particular." optional />
@@ -55,15 +58,19 @@ export function PlaceAndDate() {
           type="checkbox"
           checked={Boolean(body.event)}
           onChange={({ currentTarget }) =>
-            set('event', currentTarget.checked ? { starts_at: '', ends_at: null } : null)
+            set(
+              'event',
+              currentTarget.checked ? { starts_at: '', ends_at: null, time_zone: body.time_zone ?? '' } : null,
+            )
           }
         />
         It has a date, which buyers can put in their calendars
       </label>
       {body.event && (
         <>
-          <TimeField path="event.starts_at" label="Starts" />
-          <TimeField path="event.ends_at" label="Is over" none="Empty: not said." />
+          <ZoneField path="event.time_zone" label="Time zone of the place" />
+          <TimeField path="event.starts_at" label="Starts" {...clock} />
+          <TimeField path="event.ends_at" label="Is over" none="Empty: not said." {...clock} />
         </>
       )}
     </Folded>

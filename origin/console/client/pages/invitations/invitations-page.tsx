@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import { admin, read, send } from '../../api.ts'
+import { instantOf } from '../../local-time.ts'
 import { Confirm, Copy, count, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may, shop } from '../../session.ts'
 import type { Done } from '../../toast.tsx'
@@ -115,7 +116,7 @@ function Links({ sale }: { sale: string }) {
     }
   }
   const endLinks = async (form: FormData): Promise<Done> => {
-    const before = new Date(textIn(form, 'before')).toISOString()
+    const before = instantOf(textIn(form, 'before'))
     const { void_before } = await (await post({ void_before: before })).json()
     return { text: `Links made before ${instant(void_before)} let in nobody any more.` }
   }

@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals'
 import type { PromoCode } from '../../../../../shared/api/goods.ts'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
+import { instantOf, localOf } from '../../local-time.ts'
 import { Choose, textIn } from '../../parts.tsx'
 import { valuesIn } from '../goods/variants.ts'
-import { localOf } from '../sale-form/fields.tsx'
 
 const KINDS = [
   ['percent', 'a share of the price'],
@@ -13,8 +13,10 @@ const KINDS = [
 ] as const
 type Kind = (typeof KINDS)[number][0]
 
-/** Throws for an invalid amount; the API checks the other fields. */
-export function codeIn(form: FormData, currency: string): PromoCode {
+/**
+ * Throws for an invalid amount or time; the API checks the other fields. `before` is the code that the form changes.
+ */
+export function codeIn(form: FormData, currency: string, before?: PromoCode): PromoCode {
   const kind = textIn(form, 'kind') as Kind
   const value = kind === 'percent' ? numberIn(form, 'value') : minorOf(textIn(form, 'value'), currency)
   if (value === null) throw new Error('Write the amount as a number, such as 5.00.')
@@ -25,16 +27,16 @@ export function codeIn(form: FormData, currency: string): PromoCode {
     uses: numberIn(form, 'uses'),
     uses_per_visitor: numberIn(form, 'uses_per_visitor'),
     units_per_use: numberIn(form, 'units_per_use'),
-    from: timeIn(form, 'from'),
-    until: timeIn(form, 'until'),
+    from: timeIn(form, 'from', before),
+    until: timeIn(form, 'until', before),
     products: products.length > 0 ? [...products] : null,
     combined: form.get('combined') === 'on',
   }
 }
 
 const numberIn = (form: FormData, name: string) => (textIn(form, name) === '' ? null : Number(textIn(form, name)))
-const timeIn = (form: FormData, name: string) =>
-  textIn(form, name) === '' ? null : new Date(textIn(form, name)).toISOString()
+const timeIn = (form: FormData, name: 'from' | 'until', before?: PromoCode) =>
+  textIn(form, name) === '' ? null : instantOf(textIn(form, name), before?.[name])
 
 /** `code` is the existing code that is being changed. */
 export function CodeFields({ currency, code }: { currency: string; code?: PromoCode }) {

@@ -144,7 +144,7 @@ function Row({ sale, code, currency }: { sale: string; code: ListedCode; currenc
   const { used, uses, uses_per_visitor: each, units_per_use: units, products, combined } = code
   const { used: _, ...before } = code
   const change = async (form: FormData): Promise<Done> => {
-    const changed = { ...codeIn(form, currency), code: code.code }
+    const changed = { ...codeIn(form, currency, code), code: code.code }
     await changeCode(sale, changed, before)
     return {
       text: `${code.code} is changed.`,

@@ -4,6 +4,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId } from 'preact/hooks'
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
+import { instantOf, localOf, ZONE } from '../../local-time.ts'
 import { languageName } from '../../parts.tsx'
 import { type Body, type Json, valueAt, type Wrong } from './draft.ts'
 
@@ -203,27 +204,51 @@ export function MoneyField(props: Named & { readonly currency: string; readonly 
   )
 }
 
-const inUtc = (iso: string) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
-
-export function TimeField(props: Named & { readonly none?: string }) {
+/** A time by the operator's clock, or by the clock of another time zone. */
+export function TimeField({ zone = ZONE, ...props }: Named & { readonly none?: string; readonly zone?: string }) {
   const iso = valueAt(useForm().body, props.path)
+  const skipped = useSignal<{ readonly text: string; readonly why: string } | null>(null)
   const isTime = typeof iso === 'string' && !Number.isNaN(Date.parse(iso))
-  const said = isTime ? `${ZONE}; ${inUtc(iso)}` : props.none
+  const said = isTime ? `${zone}; ${localOf(iso, 'UTC').replace('T', ' ')} UTC` : (skipped.value?.why ?? props.none)
   const { form, attributes, below } = useField({ ...props, hint: said })
+  const read = (text: string) => {
+    skipped.value = null
+    if (text === '') return form.set(props.path, props.none === undefined ? '' : null)
+    try {
+      form.set(props.path, instantOf(text, null, zone))
+    } catch (error) {
+      skipped.value = { text, why: (error as Error).message }
+      form.set(props.path, '')
+    }
+  }
   return (
     <Field id={attributes.id} label={props.label} below={below}>
       <input
         {...attributes}
         type="datetime-local"
         step="1"
-        value={isTime ? localOf(iso) : ''}
+        value={isTime ? localOf(iso, zone) : (skipped.value?.text ?? '')}
         disabled={props.disabled}
-        onInput={({ currentTarget: { value: text } }) =>
-          form.set(props.path, text === '' ? (props.none === undefined ? '' : null) : new Date(text).toISOString())
-        }
+        onInput={({ currentTarget }) => read(currentTarget.value)}
       />
     </Field>
+  )
+}
+
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+
+/** The name of a time zone. */
+export function ZoneField(props: Named) {
+  const list = useId()
+  return (
+    <>
+      <TextField {...props} list={list} />
+      <datalist id={list}>
+        {ZONES.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
   )
 }
 
@@ -268,14 +293,4 @@ export function Check(props: Named) {
       {below}
     </div>
   )
-}
-
-const two = (value: number) => String(value).padStart(2, '0')
-
-/** The time in the format of `datetime-local`, in the operator's time zone. */
-export function localOf(iso: string): string {
-  const at = new Date(iso)
-  if (Number.isNaN(at.getTime())) return ''
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
 }

@@ -6,7 +6,17 @@ import { MAILS, type MailKind } from '../../../../../shared/api/mails.ts'
 import { count } from '../../parts.tsx'
 import { unitsOf, variantsOf } from '../goods/variants.ts'
 import { type Body, isSection, newProduct, valueAt } from './draft.ts'
-import { Check, Choice, MoneyField, NumberField, TextField, TextsField, TimeField, useForm } from './fields.tsx'
+import {
+  Check,
+  Choice,
+  MoneyField,
+  NumberField,
+  TextField,
+  TextsField,
+  TimeField,
+  useForm,
+  ZoneField,
+} from './fields.tsx'
 import { forecastOf } from './forecast.ts'
 
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KRW', 'AED', 'KWD']
@@ -139,6 +149,7 @@ export function Times() {
         label="The lobby opens"
         none="Empty: people can join as soon as the sale is saved."
       />
+      <ZoneField path="time_zone" label="Time zone of repeated actions" />
     </Section>
   )
 }

@@ -38,4 +38,3 @@ export function inWords(effect: ScheduledEffect, products: readonly Product[]): 
 const firstOf = (texts: Readonly<Record<string, string | undefined>>) => Object.values(texts)[0] ?? ''
 
 export const inUtc = (iso: string) => `${iso.slice(0, 16).replace('T', ' ')} UTC`
-export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -3,10 +3,11 @@ import { useSignal } from '@preact/signals'
 import type { ScheduledEffect } from '../../../../../shared/api/operators/requests.ts'
 import { minorOf } from '../../../../../shared/format.ts'
 import { admin } from '../../api.ts'
+import { instantOf, ZONE } from '../../local-time.ts'
 import { Failure, moment, textIn, useSubmit } from '../../parts.tsx'
 import type { Done } from '../../toast.tsx'
 import { AnnouncementFields, Texts, textsIn } from '../sale/controls.tsx'
-import { inUtc, type Product, ZONE } from './actions.ts'
+import { inUtc, type Product } from './actions.ts'
 
 const ACTIONS: readonly (readonly [ScheduledEffect['action'], string])[] = [
   ['restock', 'Restock'],
@@ -21,16 +22,18 @@ const ACTIONS: readonly (readonly [ScheduledEffect['action'], string])[] = [
 interface FormProps {
   readonly sale: string
   readonly products: readonly Product[]
+  /** The time zone that repeated actions follow. */
+  readonly zone: string
 }
 
-export function ScheduleForm({ sale, products }: FormProps) {
+export function ScheduleForm({ sale, products, zone }: FormProps) {
   const action = useSignal<string>('restock')
   const isRepeated = useSignal(false)
   const at = useSignal('')
   const schedule = async (form: FormData): Promise<Done> => {
     const when: { at?: string; cron?: string } = isRepeated.value
       ? { cron: textIn(form, 'cron') }
-      : { at: new Date(at.value).toISOString() }
+      : { at: instantOf(at.value) }
     const json = { ...when, action: action.value, ...effectIn(action.value, form, products) }
     await admin.sales[':sale'].scheduled.$post({ param: { sale }, json })
     const name = ACTIONS.find(([value]) => value === action.value)?.[1]
@@ -68,7 +71,7 @@ export function ScheduleForm({ sale, products }: FormProps) {
           <label>
             When
             <input name="cron" required placeholder="*/10 18-20 * * *" autocomplete="off" spellcheck={false} />
-            <small>cron: minute, hour, day, month, weekday, in UTC</small>
+            <small>cron: minute, hour, day, month, weekday, in {zone}</small>
           </label>
         ) : (
           <label>
@@ -82,7 +85,7 @@ export function ScheduleForm({ sale, products }: FormProps) {
             />
             <small>
               {ZONE}
-              {at.value !== '' && `; ${inUtc(new Date(at.value).toISOString())}`}
+              {at.value !== '' && `; ${utcOf(at.value)}`}
             </small>
           </label>
         )}
@@ -96,6 +99,15 @@ export function ScheduleForm({ sale, products }: FormProps) {
       </form>
     </section>
   )
+}
+
+/** The typed time in UTC, or why there is no such time. */
+function utcOf(text: string): string {
+  try {
+    return inUtc(instantOf(text))
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 function EffectFields({ action, products }: { action: string; products: readonly Product[] }) {

@@ -47,7 +47,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
               <div class="first">
                 <div>
                   <strong>{inWords(one, products)}</strong>
-                  <When at={one.next_at ?? one.suspended?.due_at ?? ''} cron={one.cron} />
+                  <When at={one.next_at ?? one.suspended?.due_at ?? ''} cron={one.cron} zone={about?.time_zone ?? ''} />
                   {one.suspended && <Suspended operator={one.operator} {...one.suspended} />}
                 </div>
                 {may('owner') && one.suspended && (
@@ -79,7 +79,9 @@ export function ScheduledPage({ sale }: { sale: string }) {
           ))}
         </ul>
       </section>
-      {may('operator') && about && about.phase !== 'ended' && <ScheduleForm sale={sale} products={withUnits} />}
+      {may('operator') && about && about.phase !== 'ended' && (
+        <ScheduleForm sale={sale} products={withUnits} zone={about.time_zone} />
+      )}
       {past.length > 0 && (
         <section class="card" aria-label="Over">
           <h2>Over</h2>
@@ -111,13 +113,13 @@ function Suspended({ operator, by, reason, at }: Suspension & { operator: string
   )
 }
 
-function When({ at, cron }: { at: string; cron: string | null }) {
+function When({ at, cron, zone }: { at: string; cron: string | null; zone: string }) {
   return (
     <p class="quiet">
       {moment(at)} ({inUtc(at)})
       {cron !== null && (
         <>
-          , again and again: <code>{cron}</code> UTC
+          , again and again: <code>{cron}</code> {zone}
         </>
       )}
     </p>

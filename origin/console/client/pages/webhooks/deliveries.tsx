@@ -5,6 +5,7 @@
 import { useInfiniteQuery } from '@tanstack/preact-query'
 import { Link, useSearch } from 'wouter-preact'
 import type { Delivery } from '../../../../../shared/api/operators/answers.ts'
+import { instantOf } from '../../local-time.ts'
 import { Confirm, Failure, moment, TableHead, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { type Endpoint, readDeliveries, sendAgain } from './calls.ts'
@@ -91,7 +92,7 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-const timeIn = (form: FormData, name: string) => new Date(textIn(form, name)).toISOString()
+const timeIn = (form: FormData, name: string) => instantOf(textIn(form, name))
 
 function Row({ one, endpoint }: { one: Delivery; endpoint: Endpoint }) {
   const { delivery, type, state, attempts, status, error, created_at, next_attempt_at, body } = one

@@ -1,0 +1,1 @@
+ALTER TABLE "sales" ADD COLUMN "time_zone" text DEFAULT 'UTC' NOT NULL;
