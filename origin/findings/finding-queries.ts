@@ -19,7 +19,7 @@ export type FindingKind =
   | 'wrong_amount' // A charge has another amount than its order.
   | 'mail_failed' // Mails to buyers of a sale were given up.
   | 'refunded_outside' // A sold order was refunded outside this system.
-  | 'webhook_failed' // Messages to an endpoint were set aside, or the endpoint refused further ones.
+  | 'webhook_failed' // An endpoint accepts no messages, or some were set aside.
   | 'scheduled_failed' // A scheduled action could not be carried out.
   | 'scheduled_suspended' // The operator who scheduled an action lost the role for it.
 

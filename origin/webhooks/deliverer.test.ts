@@ -169,6 +169,48 @@ test('tries one message at a time while an endpoint fails, and all once it answe
   vi.useRealTimers()
 })
 
+test('an endpoint that has moved is a finding after a minute, with its new address, until it accepts again', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  await write(1, 1)
+  receiver.answers((_, response) => void response.writeHead(308, { location: 'https://new.example/' }).end())
+  const worker = start()
+  const findingsAfter = async (ms: number) => {
+    vi.advanceTimersByTime(ms)
+    await sql`update jobs set run_at = now() where state = 'pending'`
+    await worker.round()
+    await worker.drain()
+    return sql`select kind, detail ->> 'error' as error, outcome from findings where subject = ${endpoint.endpoint_id}`
+  }
+  expect([await findingsAfter(0), await findingsAfter(59_000)]).toEqual([[], []])
+  const finding = { kind: 'webhook_failed', error: '308 redirect to https://new.example/', outcome: null }
+  expect(await findingsAfter(1_000)).toEqual([finding])
+  receiver.answers(undefined)
+  expect(await findingsAfter(1_000)).toEqual([{ ...finding, outcome: 'it answers again' }])
+  vi.useRealTimers()
+})
+
+test('an endpoint gets no message while it asks for a rest, and its message waits as long', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  await write(1, 1)
+  receiver.answers((_, response) => void response.writeHead(429, { 'retry-after': '600' }).end())
+  const worker = start()
+  await worker.round()
+  await worker.drain()
+  const [wait] = await sql`select extract(epoch from run_at - clock_timestamp())::float8 as seconds from jobs`
+  expect(wait?.seconds).toBeGreaterThan(500)
+  receiver.answers(undefined)
+  // The message of another lane is due at once.
+  await write(2, 1)
+  const sentAfter = async (ms: number) => {
+    vi.advanceTimersByTime(ms)
+    await worker.round()
+    await worker.drain()
+    return receiver.at(path).length
+  }
+  expect([await sentAfter(599_000), await sentAfter(1_000)]).toEqual([1, 2])
+  vi.useRealTimers()
+})
+
 test('a finding is sent once, when it opens', async () => {
   const finding = { sale: 'drop', product: 'one', kind: 'drift', units: 3 } as const
   await note(sql, finding)

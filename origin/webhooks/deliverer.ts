@@ -9,7 +9,7 @@ import type { Consumer, End } from '../jobs/job-runner.ts'
 import { type Ended, type Job, type Outcome, QUEUES } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { Load } from './pace.ts'
-import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf } from './pace.ts'
+import { afterAttempt, HEALTHY, type Health, isFailing, isLasting, isResting, roomFor, shareOf } from './pace.ts'
 import type { Endpoint, SecretSealer } from './sealing.ts'
 import { ANSWER_TIMEOUT_MS, CONNECTIONS, type Sender } from './sender.ts'
 import { signedHeaders } from './signing.ts'
@@ -123,7 +123,8 @@ export class Deliverer implements Consumer<'webhook'> {
   #sendWaiting(channel: Channel): void {
     // One message at a time is enough to find out whether a failing endpoint responds; the others are returned for
     // later.
-    const isHeldBack = this.#stopped || (isFailing(channel.health) && channel.open > 1)
+    const { health } = channel
+    const isHeldBack = this.#stopped || isResting(health, performance.now()) || (isFailing(health) && channel.open > 1)
     if (isHeldBack) {
       for (const { end } of channel.waiting.splice(0)) void end({ end: 'returned' })
       return
@@ -145,17 +146,21 @@ export class Deliverer implements Consumer<'webhook'> {
     const { url, secrets } = channel.endpoint
     const isProbe = isFailing(channel.health)
     const { message, body } = job.data
-    const { status, error } = await sender.send(url, signedHeaders(secrets, message, body, new Date()), body)
+    const headers = signedHeaders(secrets, message, body, new Date())
+    const { status, error, retryAfterMs } = await sender.send(url, headers, body)
     channel.sending--
     metrics.webhooks.inc({ outcome: error === null ? 'delivered' : 'failed' })
-    const wasFailing = isFailing(channel.health)
-    channel.health = afterAttempt(channel.health, { succeeded: error === null, isProbe }, performance.now())
-    if (isFailing(channel.health) && !wasFailing) log.warn({ url, error }, 'webhook endpoint fails')
-    // The endpoint is marked before the attempt ends, so that a caller who waits for the end finds the other messages
-    // due.
-    if (wasFailing && error === null) await this.#recovered(channel.endpoint)
+    const before = channel.health
+    const nowMs = performance.now()
+    channel.health = afterAttempt(before, { succeeded: error === null, isProbe, retryAfterMs }, nowMs)
+    if (isFailing(channel.health) && !isFailing(before)) log.warn({ url, error }, 'webhook endpoint fails')
+    const isOver = error === null && (isFailing(before) || isLasting(before, job.attempt, nowMs))
+    // The endpoint is marked before the attempt ends, so that a caller who waits for the end finds its finding, and the
+    // other messages due.
+    if (isOver) await this.#recovered(channel.endpoint)
+    if (error !== null && isLasting(channel.health, job.attempt, nowMs)) await this.#lasts(channel.endpoint, error)
     const note = { status }
-    const ended = end(error === null ? { end: 'done', note } : { end: 'failed', error, note })
+    const ended = end(error === null ? { end: 'done', note } : { end: 'failed', error, note, afterMs: retryAfterMs })
     this.#sendWaiting(channel)
     await ended
     if (status === GONE) await this.#gone(channel.endpoint)
@@ -176,6 +181,14 @@ export class Deliverer implements Consumer<'webhook'> {
     log.info({ url }, 'webhook endpoint answers again')
     await retryNow(sql, endpoint_id).catch(() => {})
     await closeAbout(sql, 'webhook_failed', [endpoint_id], 'it answers again').catch(() => {})
+  }
+
+  /** The messages remain due, but only a person can mend an endpoint that has moved or is closed. */
+  async #lasts({ endpoint_id }: Endpoint, error: string): Promise<void> {
+    const { sql, log } = this.#deps
+    await this.#find(sql, endpoint_id, error).catch((failure) =>
+      log.warn({ error: String(failure) }, 'finding of an endpoint not noted'),
+    )
   }
 
   /** The endpoint refuses further messages, so a person must decide. */

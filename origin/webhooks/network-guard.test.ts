@@ -50,10 +50,10 @@ test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433
 
 test('it is reached where that is allowed, and plain http only where that is', async () => {
   const lax = new Sender({ allowPrivate: true, allowHttp: true })
-  expect(await lax.send(`http://localhost:${port}/`, {}, '{}')).toEqual({ status: 200, error: null })
+  expect(await lax.send(`http://localhost:${port}/`, {}, '{}')).toMatchObject({ status: 200, error: null })
   lax.close()
   const strict = new Sender({ allowPrivate: true, allowHttp: false })
-  expect(await strict.send(`http://localhost:${port}/`, {}, '{}')).toEqual({ status: null, error: 'https is required' })
+  expect(await strict.send(`http://localhost:${port}/`, {}, '{}')).toMatchObject({ error: 'https is required' })
   strict.close()
 })
 
@@ -84,7 +84,7 @@ test('a receiver that never answers, or never ends its answer, is given up at th
   const url = await listen(silent)
   const sender = new Sender({ allowPrivate: true, allowHttp: true, timeoutMs: 300 })
   for (const path of ['/silent', '/drips'])
-    expect(await sender.send(url + path, {}, '{}')).toEqual({ status: null, error: 'no answer within 0.3 s' })
+    expect(await sender.send(url + path, {}, '{}')).toMatchObject({ error: 'no answer within 0.3 s' })
   expect(ANSWER_TIMEOUT_MS).toBe(15_000)
   sender.close()
   silent.closeAllConnections()

@@ -25,8 +25,8 @@ export interface Sent {
   readonly status: number | null
   /** Null means that the endpoint has accepted the message. */
   readonly error: string | null
-  /** The value of the header, if the response has it. */
-  readonly retryAfter?: string | undefined
+  /** The delay that the response requests before another attempt. */
+  readonly retryAfterMs: number
 }
 
 interface Reachable {
@@ -70,12 +70,11 @@ export class Sender {
 
   async send(to: string, headers: Record<string, string>, body: string | Uint8Array): Promise<Sent> {
     const endpoint = this.#endpointOf(to)
-    if ('refusal' in endpoint) return { status: null, error: endpoint.refusal }
+    if ('refusal' in endpoint) return { status: null, error: endpoint.refusal, retryAfterMs: 0 }
     try {
-      const { status, text, retryAfter } = await this.#post(endpoint, headers, body)
-      return { status, error: status >= 200 && status < 300 ? null : `${status} ${text}`.trim(), retryAfter }
+      return await this.#post(endpoint, headers, body)
     } catch (error) {
-      return { status: null, error: describeError(error as Error) }
+      return { status: null, error: describeError(error as Error), retryAfterMs: 0 }
     }
   }
 
@@ -96,11 +95,7 @@ export class Sender {
     return endpoint
   }
 
-  #post(
-    { options }: Reachable,
-    headers: Record<string, string>,
-    body: string | Uint8Array,
-  ): Promise<{ status: number; text: string; retryAfter: string | undefined }> {
+  #post({ options }: Reachable, headers: Record<string, string>, body: string | Uint8Array): Promise<Sent> {
     return new Promise((resolve, reject) => {
       const request = (options.protocol === 'https:' ? requestHttps : requestHttp)({
         ...options,
@@ -118,11 +113,7 @@ export class Sender {
       )
       request.once('close', () => clearTimeout(timer))
       request.on('error', reject)
-      request.once('response', (response) =>
-        readStart(response, (text) =>
-          resolve({ status: response.statusCode ?? 0, text, retryAfter: response.headers['retry-after'] }),
-        ),
-      )
+      request.once('response', (response) => readStart(response, (text) => resolve(resultOf(response, text))))
       request.end(body)
     })
   }
@@ -144,6 +135,18 @@ function readStart(response: IncomingMessage, done: (text: string) => void): voi
   // A response that breaks off still counts by its status, which has arrived.
   response.on('error', () => {})
   response.once('close', () => done(text.slice(0, SHOWN_CHARACTERS).replaceAll('\0', '')))
+}
+
+function resultOf({ statusCode: status = 0, headers }: IncomingMessage, text: string): Sent {
+  const to = headers.location === undefined ? '' : `redirect to ${headers.location.slice(0, SHOWN_CHARACTERS)} `
+  const error = status >= 200 && status < 300 ? null : `${status} ${to}${text}`.trim()
+  return { status, error, retryAfterMs: delayOf(headers['retry-after'], Date.now()) }
+}
+
+/** The delay that Retry-After requests, as seconds or a date (RFC 9110, 10.2.3); 0 for anything else. */
+export function delayOf(retryAfter: string | undefined, nowMs: number): number {
+  const ms = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : Date.parse(retryAfter ?? '') - nowMs
+  return Math.max(0, ms || 0)
 }
 
 function describeError(error: Error & { code?: string }): string {

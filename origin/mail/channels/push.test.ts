@@ -1,21 +1,13 @@
 import { createECDH } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { Sender } from '../../webhooks/sender.ts'
-import { faultIn, msOf, Push } from './push.ts'
+import { faultIn, Push } from './push.ts'
 
 /** A browser's subscription at a public address that is not looked up. */
 const pair = createECDH('prime256v1')
 const p256dh = pair.generateKeys('base64url')
 const subscription = { endpoint: 'https://93.184.216.34/a', keys: { p256dh, auth: 'A'.repeat(22) } }
 const sender = new Sender({ allowPrivate: false, allowHttp: false })
-
-test('Retry-After is seconds or a date, and nothing else', () => {
-  const nowMs = Date.parse('2026-11-27T12:00:00Z')
-  for (const wait of ['120', 'Fri, 27 Nov 2026 12:02:00 GMT', 'Friday, 27-Nov-26 12:02:00 GMT'])
-    expect(msOf(wait, nowMs), wait).toBe(120_000)
-  for (const none of [undefined, '', '0', '-5', 'soon', 'Fri, 27 Nov 2026 11:00:00 GMT'])
-    expect(msOf(none, nowMs), none).toBe(0)
-})
 
 const offCurve = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 1)]).toString('base64url')
 test.each(['', 'A'.repeat(87), offCurve, p256dh.replace(/^./, 'C')])('nothing can be sent to the key %s', (wrong) => {

@@ -55,19 +55,13 @@ export class Push {
       { ...to, expirationTime: null },
       { subject: subject_, publicKey, privateKey },
     )
-    const { status, error, retryAfter } = await this.#sender.send(to.endpoint, headers, body)
+    const { status, error, retryAfterMs } = await this.#sender.send(to.endpoint, headers, body)
     if (error === null) return
     // The error names only the status, because the body may repeat the endpoint, which is a secret of the browser.
     if (status === null) throw new Undelivered('the push service was not reached', 'failed')
     const why = GONE.includes(status) ? 'gone' : REFUSED.includes(status) ? 'refused' : 'failed'
-    throw new Undelivered(`the push service answered ${status}`, why, { status }, msOf(retryAfter, Date.now()))
+    throw new Undelivered(`the push service answered ${status}`, why, { status }, retryAfterMs)
   }
-}
-
-/** The delay that Retry-After requests, as seconds or a date (RFC 9110, 10.2.3); 0 for anything else. */
-export function msOf(retryAfter: string | undefined, nowMs: number): number {
-  const ms = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : Date.parse(retryAfter ?? '') - nowMs
-  return Math.max(0, ms || 0)
 }
 
 /**
