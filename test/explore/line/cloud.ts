@@ -29,7 +29,7 @@ const CALL_FATES: readonly Fate[] = [
   ...(['late', 'slow', 'very slow', 'lost', 'failed', 'delayed', 'twice', 'twice, far apart'] as const),
   ...(['dies', 'dies after', 'its object dies', 'its object becomes a ghost'] as const),
 ]
-/** Nobody waits for what goes back, and it may come whenever it likes. */
+/** A range of numbers that goes back may arrive at any time, since nobody waits for it. */
 const RETURN_FATES: readonly Fate[] = ['done', 'slow', 'failed', 'delayed', 'twice', 'twice, far apart']
 const FETCH_FATES: readonly Fate[] = ['done', 'late', 'slow', 'very slow', 'lost', 'failed', 'dies after']
 const WRITE_FATES: readonly Fate[] = ['done', 'slow', 'very slow', 'dies', 'dies after']
@@ -69,7 +69,7 @@ export class Cloud {
     return Math.floor(this.scheduler.nowMs + (this.clocks.get(name) ?? 0))
   }
 
-  /** Nothing goes on. */
+  /** Ends all machines. */
   end(): void {
     for (const { process } of this.#machines) process.end()
     this.world.end()
@@ -89,8 +89,7 @@ export class Cloud {
     const ids = new Map<number, () => void>()
     let lastId = 0
     const setTimeout = (act: () => void, ms = 0) => {
-      // Code goes on to its next await in a machine that has just ended.
-      if (process.isAlive) ids.set(++lastId, runtime.after(ms, act))
+      ids.set(++lastId, runtime.after(ms, act))
       return lastId
     }
     const machine: Machine = {
@@ -165,7 +164,7 @@ export class Cloud {
     }
     void from.leaves().then(() => {
       const fates = method === 'takeBack' ? RETURN_FATES : CALL_FATES
-      if (from.process.isAlive) this.scheduler.add({ owner: from.process, name: from.name, what, fates, go })
+      this.scheduler.add({ owner: from.process, name: from.name, what, fates, go })
     })
     return promise
   }
@@ -197,8 +196,7 @@ export class Cloud {
         if (slowMs > 0) from.process.runtime.after(slowMs, () => resolve(response))
         else resolve(response)
       }
-      if (from.process.isAlive)
-        this.scheduler.add({ owner: from.process, name: from.name, what: 'asks the origin', fates: FETCH_FATES, go })
+      this.scheduler.add({ owner: from.process, name: from.name, what: 'asks the origin', fates: FETCH_FATES, go })
     })
     return Promise.race([answered, late.promise]).finally(cancel)
   }
@@ -239,7 +237,7 @@ export class Cloud {
         if (fate === 'dies after') await null
         if (fate === 'dies after') process.end()
       }
-      if (process.isAlive) this.scheduler.add({ owner: process, name, what: 'writes', fates: WRITE_FATES, go })
+      this.scheduler.add({ owner: process, name, what: 'writes', fates: WRITE_FATES, go })
     })
   }
 }

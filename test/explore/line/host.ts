@@ -68,7 +68,7 @@ export class Instance {
   readonly storage: Storage
   readonly #host: Host
   readonly #object: object
-  /** Those who wait for an answer. */
+  /** The callers that wait for an answer. */
   readonly #callers = new Set<(outcome: Outcome) => void>()
 
   constructor(cloud: Cloud, host: Host) {

@@ -34,7 +34,7 @@ export class Judge {
   #mostCalled = 0
   #isOver = false
   readonly #trips: Trip[] = []
-  /** By how much clocks were put back, and changed in all. */
+  /** The sums of all steps back of clocks, and of all steps. */
   putBackMs = 0
   clockMs = 0
 
@@ -65,7 +65,7 @@ export class Judge {
     this.#trips.push(trip)
   }
 
-  /** Whoever leaves may get a new number, whenever the departure arrives; nobody else gets the old one. */
+  /** A visitor who has left may get a new number; nobody else gets the old one. */
   left(visitor: string): void {
     this.#leavers.add(visitor)
   }

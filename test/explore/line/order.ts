@@ -89,7 +89,7 @@ export function drawOrder(seed: number): LineOrder {
 const shardOf = (index: number, { shards }: Setting) =>
   shards > 24 ? `${SALE}/hub-${index % Math.ceil(shards / 50)}/${index}` : `${SALE}/${index}`
 
-/** Who acts, and what they do. */
+/** The actor's name, and a sentence about what they do. */
 export function sentenceOf(actor: Actor): { readonly name: string; readonly what: string } {
   const { act } = actor
   switch (act) {

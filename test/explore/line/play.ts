@@ -9,7 +9,7 @@ import { type Actor, type LineOrder, sentenceOf } from './order.ts'
 import { Shop } from './shop.ts'
 import { Visitors } from './visitors.ts'
 
-/** Nothing is disturbed from here on, and the order ends after so long. */
+/** Disturbances end at the first moment, and the order at the second. */
 const CALM_AT_MS = 6_000
 const ENDS_AT_MS = 9_000
 /** How often each isolate is asked for the places of all visitors. */

@@ -8,7 +8,7 @@ import { SALE, type Shop } from './shop.ts'
 
 /** A visitor who was asked to try again does so after this. */
 const TRY_AGAIN_MS = 300
-/** From seeing the turn to the checkout, and from there to the payment. */
+/** A visitor comes to the checkout so long after they saw their turn, and pays so long after that. */
 const ARRIVES_AFTER_MS = 50
 const PAYS_AFTER_MS = 600
 
@@ -65,7 +65,7 @@ export class Visitors {
     })
   }
 
-  /** Those who have asked for a number and have none. */
+  /** The visitors who have asked for a number and have none. */
   asking(): readonly string[] {
     return [...this.#asking]
   }
