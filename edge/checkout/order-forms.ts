@@ -9,10 +9,11 @@ import { Quote } from '../../shared/api/internal.ts'
 import { isLive } from '../../shared/api/order-status.ts'
 import { Order } from '../../shared/api/public.ts'
 import { type Fields, tryParse } from '../../shared/parse.ts'
-import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
+import { invalidField, type Problem, ProblemError, problemIn } from '../../shared/problem.ts'
 import { refuseBlockedHolder, requireBuyer } from '../admission/admit.ts'
 import { type Call, formFields, isScript, refuse, seeOther, sendJson, sendProblem, wantsJson } from '../http/call.ts'
 import { callOrigin } from '../http/origin.ts'
+import { lostIn, restOf } from '../pages/turn/cart/rest.ts'
 import { linesIn } from '../pages/turn/cart-fields.ts'
 import { buyerIn } from '../pages/turn/checkout-body.ts'
 import { publicNow } from '../queue/sale-now.ts'
@@ -24,15 +25,18 @@ import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.t
 /** A body that is no form has none. */
 const NO_FIELDS: Fields = {}
 
-/** The route `POST /sales/{sale}/buy`: buys, or shows the price if the button for a promo code was pressed. */
+/** The route `POST /sales/{sale}/buy`: buys, or shows the form again with its price if another button was pressed. */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
   const sent = await formFields(call.request)
   const chosen: Fields | null = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
   try {
-    return chosen?.apply === undefined ? await buy(sale, chosen, call) : await quote(sale, chosen, call)
+    const isToBuy = chosen?.apply === undefined && chosen?.again === undefined
+    return isToBuy ? await buy(sale, chosen, call) : await quote(sale, chosen, call)
   } catch (error) {
-    if (wantsJson(call.request)) return sendProblem(problemIn(error))
-    const shows = { kind: 'problem', problem: problemIn(error), chosen: chosen ?? NO_FIELDS } as const
+    const refused = problemIn(error)
+    if (wantsJson(call.request)) return sendProblem(refused)
+    const fields = chosen ?? NO_FIELDS
+    const shows = { kind: 'problem', problem: await withRest(refused, fields, sale, call), chosen: fields } as const
     return visitorPage(await publicNow(sale, call), shows, call)
   }
 }
@@ -55,6 +59,22 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
 
 /** Shows the price without a reservation: the turn's page with the total, or for its script the total alone. */
 async function quote(sale: string, fields: Fields, call: Call): Promise<Response> {
+  const isNone = fields.apply === undefined && linesIn(fields).length === 0
+  const totals = isNone ? undefined : await totalsOf(sale, fields, call)
+  if (totals && wantsJson(call.request)) return sendJson(totals)
+  return visitorPage(await publicNow(sale, call), { kind: 'quote', chosen: fields, ...(totals && { totals }) }, call)
+}
+
+/** Adds the price of the rest to the problem of a refused cart, if the price can be read. */
+async function withRest(refused: Problem, fields: Fields, sale: string, call: Call): Promise<Problem> {
+  const lost = fields.cart === undefined ? [] : lostIn(refused, fields)
+  const rest = restOf(fields, lost)
+  if (lost.length === 0 || linesIn(rest).length === 0) return refused
+  const totals = await totalsOf(sale, rest, call).catch(() => undefined)
+  return totals ? { ...refused, totals } : refused
+}
+
+async function totalsOf(sale: string, fields: Fields, call: Call): Promise<Quote> {
   const { token } = await requireBuyer(sale, call, 'totals')
   const { total_minor: _, contact: __, payment_method: ___, ...asked } = buyerIn(fields)
   const body = JSON.stringify({ ...chosenIn(fields), ...asked })
@@ -64,12 +84,10 @@ async function quote(sale: string, fields: Fields, call: Call): Promise<Response
     call,
   )
   const sent: unknown = await response.json().catch(() => null)
-  const totals = (response.ok ? tryParse(Quote, sent) : undefined) ?? refuseAs(response, sent)
-  if (wantsJson(call.request)) return sendJson(totals)
-  return visitorPage(await publicNow(sale, call), { kind: 'quote', chosen: fields, totals }, call)
+  return (response.ok ? tryParse(Quote, sent) : undefined) ?? refuseAs(response, sent)
 }
 
-/** The units that a form requests: of one product, or lines if the sale has a hall. */
+/** The units that a form requests: of one product, or lines of a cart. */
 function chosenIn(fields: Fields) {
   const { product_id, quantity } = fields
   if (product_id) return { product_id, ...(quantity && { quantity: Number(quantity) }) }

@@ -92,12 +92,32 @@ const GIVEN_BACK = /<s><bdi>Stalls B<\/bdi>, <bdi>Row F, seat 7<\/bdi><\/s> <sma
 /** The expected parts of pages, by the names of the samples. */
 const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>> = {
   'explains a purchase of more than is left, while something is left': {
-    'turn-less-left, turn-too-many': [fault('product', words.lessLeftText)],
+    'turn-sizes-less-left': [fault('product', words.lessLeftText)],
+    'turn-less-left': ['<bdi>Vinyl, blue marble</bdi> has just gone.', /name="units:vinyl"[^>]* value=""/],
+    'turn-too-many': ['Only 1 left: <bdi>Vinyl, blue marble</bdi>.', /name="units:vinyl"[^>]* value="1"/],
     'turn-all-in-carts-again': [words.turnAllInCarts],
   },
   'chooses nothing where there is a choice': {
     turn: [no(/ checked/)],
     'turn-last-one': [/type="hidden" name="product_id" value="tape"/],
+  },
+  'of a cart names what is gone, at its place and in the sum of the rest, and keeps the rest': {
+    'turn-cart-gone': [
+      /class="lost" role="alert" tabindex="-1" autofocus><p><b><bdi>T-shirt, L<\/bdi> has just gone\.<\/b>/,
+      /value="shirt-l"\s+disabled><bdi>L<\/bdi><small>gone</,
+      /<s><bdi>T-shirt, L<\/bdi><\/s> <\/dt><dd><span class="fault">gone</,
+      /<bdi>Record × 2<\/bdi> <\/dt><dd>€58\.00<\/dd>[\s\S]*<dd>€82\.90<\/dd>/,
+      /name="units:record"[^>]* value="2"/,
+      /name="total_minor" value="8290"/,
+      '<button class="button">Reserve the rest</button>',
+      no(/ checked|autofocus[\s\S]*autofocus/),
+    ],
+    'turn-cart-quoted': [
+      /name="size:shirt:1" value="shirt-l" checked[\s\S]*name="again" value="shirt"/,
+      /name="units:record" min="0" max="2" value="2"/,
+      /<button class="button second update" name="apply"/,
+      no(/class="lost"|<s>/),
+    ],
   },
   'of a turn in a hall offers the best seats, places and products, and chooses none': {
     'hall-turn': [
@@ -144,7 +164,8 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
     lobby: [/<dt>Your draw number<\/dt>[\s\S]*says nothing about your place[^<]*the draw decides/],
   },
   'of a turn counts down, and offers a quantity where the limit is more than one': {
-    turn: ['>5:00</time>', /name="quantity" min="1" max="2"/],
+    turn: ['>5:00</time>', /name="units:vinyl" min="0" max="2" value=""/],
+    'turn-sizes': [/name="quantity" min="1" max="2"/],
     'turn-half-over': ['>1:23</time>'],
     'turn-last-one': [no('name="quantity"')],
   },
@@ -273,12 +294,11 @@ it.each(Object.entries(LOOKS))('a page %s', (_, looks) => {
 
 describe('a page', () => {
   it('of a refused purchase says why beside the field, and keeps what was chosen and typed', () => {
-    expect(page('turn-wrong-fields')).toMatch(fault('quantity', 'At most 2 per person, all orders together'))
+    expect(page('turn-wrong-fields')).toMatch(fault('cart', 'At most 2 per person, all orders together'))
     expect(page('turn-wrong-email')).toMatch(fault('email', words.emailWrong))
     expect(page('turn-wrong-email')).toMatch(/name="email"[^>]* value="ada@home"[^>]* aria-describedby="fault-email"/)
-    for (const name of ['turn-wrong-email', 'turn-wrong-fields', 'turn-try-again', 'turn-less-left']) {
-      expect(page(name), name).toMatch(/value="vinyl" checked/)
-      expect(page(name), name).toMatch(/name="quantity"[^>]* value="2"/)
+    for (const name of ['turn-wrong-email', 'turn-wrong-fields', 'turn-try-again']) {
+      expect(page(name), name).toMatch(/name="units:vinyl"[^>]* value="2"/)
       expect(page(name), name).not.toMatch(/invalid-fields|<code>/)
     }
     // After a 503 the first attempt may have succeeded, so the key stays. After any other problem it changes.
@@ -473,7 +493,7 @@ describe('a page', () => {
 
   it('names wrong fields in the visitor’s language', () => {
     const german = sampled('de').find(({ name }) => name === 'turn-wrong-fields')?.html
-    expect(german).toMatch(fault('quantity', 'Höchstens 2 pro Person, alle Bestellungen zusammen'))
+    expect(german).toMatch(fault('cart', 'Höchstens 2 pro Person, alle Bestellungen zusammen'))
     expect(german).not.toMatch(/Some fields are not valid|must be at least/)
   })
 })

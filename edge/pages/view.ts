@@ -139,10 +139,11 @@ export type Shows =
     }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
-/** The contents of a page that has its own address or is the response to a form. `quote` is the price of a choice. */
+/** The contents of a page that has its own address or is the response to a form. `quote` is a choice with
+ * its price, unless nothing is chosen. */
 export type RequestedPage =
   | Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
-  | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals: Quote }
+  | { readonly kind: 'quote'; readonly chosen: Fields; readonly totals?: Quote }
 
 /** The form of a turn as it was sent: the choice, the reason of a refusal, and the price. */
 export interface Entered {

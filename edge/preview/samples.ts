@@ -12,8 +12,10 @@ import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { samplePosts, samplePostsPage } from '../feed/sample-posts.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import { namedIn } from '../pages/parts/offer.ts'
+import { unitsField } from '../pages/turn/cart-fields.ts'
 import type { SaleView, Section, Shows } from '../pages/view.ts'
 import { WORDS } from '../pages/words/words.ts'
+import { cartQuote, chosenCart, ofTour, shirtGone } from './cart-samples.ts'
 import { withGoods } from './drop-samples.ts'
 import { frontSamples, HOUSE } from './front-samples.ts'
 import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
@@ -136,7 +138,7 @@ export function samplePages({
   })
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
   const again = { action: `/sales/demo/order/${ORDER_ID}/payment`, fields: { payment_method: 'pm_ok' } }
-  const chosen = { idempotency_key: 'a-key', product_id: 'vinyl', quantity: '2', email: 'ada@home' }
+  const chosen = { idempotency_key: 'a-key', [unitsField('vinyl', false)]: '2', email: 'ada@home' }
   const turnAgain = (problem: Problem, fields: Readonly<Record<string, string>> = chosen): Shows => ({
     kind: 'turn',
     untilMs: nowMs + ADMISSION_TTL_SECONDS * 1000,
@@ -302,7 +304,7 @@ export function samplePages({
     'sold-out-announced': () => render(view(scheduled('sold_out', ANNOUNCED))),
     ended: landing('ended'),
     'turn-less-left': inShop(turnAgain(problem('all-in-carts'))),
-    'turn-too-many': inShop(turnAgain({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })),
+    'turn-too-many': inShop(turnAgain({ ...invalidField('quantity', 'at most 1 can be had'), remaining: 1 })),
     'turn-all-in-carts-again': inShop(turnAgain(problem('all-in-carts')), stocked([{ ...last, available: 0 }])),
     'turn-paused-again': inShop(turnAgain(problem('try-again')), { schedule: scheduled('paused', REASONED) }),
     'turn-try-again': inShop(turnAgain(problem('try-again'))),
@@ -312,10 +314,17 @@ export function samplePages({
     }),
     'turn-sizes': inShop(turn(281_000), sizes),
     'turn-sizes-quoted': inShop(quotedTurn, sizes),
+    'turn-sizes-less-left': inShop(turnAgain(problem('all-in-carts'), chosenSize), sizes),
     'turn-sizes-price-changed': inShop(turnAgain(priceChanged, chosenSize), sizes),
     'turn-sizes-code-used-up': inShop(turnAgain(codeUsedUp, chosenSize), sizes),
     'turn-sizes-wrong-address': inShop(turnAgain(wrongAddress, { ...chosenSize, street: '' }), sizes),
     'turn-sizes-not-accepted': inShop(turnAgain(invalidField('accept', 'is required'), chosenSize), sizes),
+    'turn-cart': inShop(turn(), ofTour(shop.state)),
+    'turn-cart-quoted': inShop(
+      { ...turnOf(281_000), entered: { chosen: chosenCart, totals: cartQuote } },
+      ofTour(shop.state),
+    ),
+    'turn-cart-gone': inShop(turnAgain(shirtGone, chosenCart), ofTour(shop.state)),
     'turn-colours': inShop(turn(), addColours(shop.state)),
     'turn-pickup': inShop(turn(), { state: { ...shop.state, delivery: pickedUp, contact: 'required' } }),
     'order-sizes-reserved': inShop(shownIn('reserved'), sizes),

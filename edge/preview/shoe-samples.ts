@@ -64,7 +64,7 @@ export const goodsOf = (options: NonNullable<ProductGoods['options']>): GoodsDoc
   },
 })
 
-const SENT: Delivery = {
+export const sentAbroad: Delivery = {
   kind: 'address',
   countries: ['DE', 'AT', 'FR'],
   prices: [{ countries: ['DE'], amount_minor: 690 }, { amount_minor: 1_490 }],
@@ -81,7 +81,7 @@ const sold = (state: SaleView['state'], variants: readonly PublicProduct[]): Sal
   ...state,
   name: 'Aurora One',
   contact: 'required',
-  delivery: SENT,
+  delivery: sentAbroad,
   tax: { name: 'VAT', percent: 20 },
   fees: [],
   products: [SHOE, ...variants],

@@ -1,7 +1,8 @@
 /** The page calculates the price of a choice before it is reserved. */
 import { expect, it } from 'vitest'
 import { NO_DELIVERY } from '../../../shared/api/goods.ts'
-import { choiceIn, sumOf } from './choice.ts'
+import { choiceIn } from '../../pages/turn/cart/priced-lines.ts'
+import { sumOf } from './choice.ts'
 
 const unit = { variant_of: 'shoe', weight_grams: 900, limit: null, available: 5, has_terms: false }
 const units = [
@@ -21,7 +22,7 @@ const terms = {
 }
 const offer = { units, terms } as unknown as Parameters<typeof sumOf>[1]
 const costs = (fields: Record<string, string>, prices = {}) => {
-  const sum = sumOf(choiceIn({ fields, prices }, offer), offer, fields.country ?? '')
+  const sum = sumOf(choiceIn({ fields, prices }, units), offer, fields.country ?? '')
   return 'totals' in sum ? [sum.kind, sum.totals.total_minor] : [sum.kind]
 }
 

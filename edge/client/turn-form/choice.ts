@@ -1,38 +1,8 @@
-/** Converts the choice in a turn's form to priced lines, and calculates their total. Pure. */
+/** Calculates the total of a choice in a turn's form. Pure. */
 import type { Totals } from '../../../shared/api/public.ts'
-import { billOf, type PricedLine } from '../../../shared/bill.ts'
+import { billOf } from '../../../shared/bill.ts'
+import type { Choice } from '../../pages/turn/cart/priced-lines.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
-
-/**
- * The values of the form by field name. `prices` are the prices of seats, which the map knows, by the name of their
- * field.
- */
-export interface Said {
-  readonly fields: Readonly<Record<string, string>>
-  readonly prices: Readonly<Record<string, number>>
-}
-
-/** `hasMore` is true if the shop picks some seats, whose price is known only after the reservation. */
-export interface Choice {
-  readonly lines: readonly PricedLine[]
-  readonly hasMore: boolean
-}
-
-export function choiceIn({ fields, prices }: Said, { units }: Offer): Choice {
-  const lineOf = (product: string, quantity: number, price?: number): PricedLine[] => {
-    const unit = units.find(({ product_id }) => product_id === product)
-    if (!unit || !(quantity >= 1)) return []
-    const { variant_of = null, weight_grams = null } = unit
-    return [{ product, quantity, variant_of, weight_grams, unit_price_minor: price ?? unit.unit_price_minor }]
-  }
-  const ofProduct = fields.product_id ? lineOf(fields.product_id, Number(fields.quantity ?? 1)) : []
-  const others = Object.entries(fields).flatMap(([name, value]) => {
-    const [kind, id = ''] = name.split(':')
-    if (kind === 'seat') return lineOf(id, 1, prices[name])
-    return kind === 'units' || kind === 'places' ? lineOf(id, Number(value)) : []
-  })
-  return { lines: [...ofProduct, ...others], hasMore: Number(fields['best-quantity']) > 0 }
-}
 
 /**
  * `away` means that the order cannot be sent to that country, or is too heavy for it. `from` is a lower limit,

@@ -13,11 +13,14 @@ export function messageOf(field: Field, { words, limit }: Offer, option: string 
   if (validity.customError) return field.validationMessage
   if (validity.valueMissing) {
     if (field.type === 'checkbox') return words.acceptFirst
-    if (field.type === 'radio') return option ? fill(words.choose, { what: option }) : words.chooseProduct
+    if (field.type === 'radio') return fill(words.choose, { what: option ?? '' })
     return words.missing
   }
   if (field.type === 'email') return words.wrong
-  if (field.type === 'number' && validity.rangeOverflow) return fill(words.most, { n: count(lang, limit) })
+  if (field.type === 'number' && validity.rangeOverflow) {
+    const most = Number((field as HTMLInputElement).max)
+    return fill(most < limit ? words.each : words.most, { n: count(lang, most) })
+  }
   return field.validationMessage
 }
 

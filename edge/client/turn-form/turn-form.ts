@@ -7,8 +7,11 @@
 import type { Quote } from '../../../shared/api/internal.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Problem } from '../../../shared/problem.ts'
+import { choiceIn, withQuantity } from '../../pages/turn/cart/priced-lines.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
-import { choiceIn, type Sum, sumOf } from './choice.ts'
+import { element } from '../page.ts'
+import { addLine, countSize, firstChoice, showBounds } from './cart.ts'
+import { type Sum, sumOf } from './choice.ts'
 import { messageOf, say } from './faults.ts'
 import { rowsOf } from './rows.ts'
 
@@ -38,8 +41,8 @@ class TurnForm {
   #wasSent = false
   #isFirst = true
   #isPressed = false
-  /** The number of units up to which the buttons go. */
-  #most = 1
+  /** The name of the field that was changed last. */
+  #touched = ''
 
   constructor(form: HTMLFormElement, offer: Offer) {
     this.#form = form
@@ -78,6 +81,11 @@ class TurnForm {
   }
 
   #onInput(field: Field): void {
+    this.#touched = field.name
+    if (field.name.startsWith('size:')) {
+      countSize(field as HTMLInputElement)
+      this.#touched = field.name.replace('size:', 'count:')
+    }
     if (field.name === 'promo_code') this.#quoted = null
     if (field.getAttribute('aria-invalid')) this.#check(field)
     this.#show()
@@ -88,16 +96,19 @@ class TurnForm {
     const button = (event.target as Element).closest('button')
     if (!button) return
     const step = Number(button.dataset.step)
-    if (step) this.#step(step)
-    if (button.name !== 'apply') return
+    if (step) this.#step(step, button)
+    if (button.name !== 'apply' && button.name !== 'again') return
     event.preventDefault()
-    void this.#quote()
+    if (button.name === 'apply') return void this.#quote()
+    addLine(button)
+    this.#show()
   }
 
-  #step(by: number): void {
-    const field = this.#field('quantity') as HTMLInputElement | null
+  #step(by: number, button: HTMLElement): void {
+    const field = button.closest('.stepper')?.querySelector('input')
     if (!field) return
-    field.value = String(Math.min(this.#most, Math.max(1, (Number(field.value) || 1) + by)))
+    const least = Number(field.min)
+    field.value = String(Math.min(Number(field.dataset.most), Math.max(least, (Number(field.value) || least) + by)))
     field.dispatchEvent(new Event('input', { bubbles: true }))
   }
 
@@ -106,13 +117,35 @@ class TurnForm {
   #show(): void {
     const { fields } = this.#said()
     const unit = this.#offer.units.find(({ product_id }) => product_id === fields.product_id)
-    this.#bound(unit)
-    const accept = this.#field('accept') as HTMLInputElement | null
-    if (accept && unit) accept.required = unit.has_terms ?? false
+    if (this.#offer.cart) showBounds(this.#form, fields, this.#offer, this.#lang, this.#touched)
+    else this.#bound(unit)
+    this.#requireTerms()
     const sum = this.#sum()
+    this.#requireChoice(sum)
     this.#checkCountry(sum)
     this.#showSum(sum)
     this.#showBar(sum)
+  }
+
+  /** The terms must be accepted if a chosen product has some. */
+  #requireTerms(): void {
+    const accept = this.#field('accept') as HTMLInputElement | null
+    const { lines } = this.#choice()
+    if (!accept || lines.length === 0) return
+    accept.required = this.#offer.units.some(
+      ({ product_id, has_terms }) => has_terms && lines.some(({ product }) => product === product_id),
+    )
+  }
+
+  /** A cart without a choice is an error of its first line. */
+  #requireChoice({ kind }: Sum): void {
+    const { cart } = this.#offer
+    const first = cart && firstChoice(this.#form)
+    if (!first) return
+    const fault = kind === 'none' ? cart.nothing : ''
+    if (fault === first.validationMessage || (fault === '' && first.validationMessage !== cart.nothing)) return
+    first.setCustomValidity(fault)
+    if (fault === '') this.#check(first)
   }
 
   /**
@@ -133,21 +166,25 @@ class TurnForm {
 
   /** The total: the server's if there is a promo code, otherwise the page's own calculation. */
   #sum(): Sum {
-    const said = this.#said()
-    const choice = choiceIn(said, this.#offer)
     if (this.#quoted?.of === this.#key()) {
       const { totals } = this.#quoted
       return { kind: totals.needs_country ? 'from' : 'exact', totals }
     }
-    return sumOf(choice, this.#offer, said.fields.country ?? '')
+    return sumOf(this.#choice(), this.#offer, this.#value('country'))
   }
+
+  #choice = () => choiceIn(this.#said(), this.#offer.units)
 
   #showSum(sum: Sum): void {
     const hasTotals = sum.kind === 'exact' || sum.kind === 'from'
     const rows = document.getElementById('sum-rows')
-    const said = this.#said()
-    const { lines } = choiceIn(said, this.#offer)
-    if (rows) rows.replaceChildren(...(hasTotals ? [rowsOf(sum, lines, this.#offer, this.#lang, this.#code())] : []))
+    const { cart } = this.#offer
+    const { lines } = this.#choice()
+    if (hasTotals) rows?.replaceChildren(rowsOf(sum, lines, this.#offer, this.#lang, this.#code()))
+    else
+      rows?.replaceChildren(
+        ...(cart && sum.kind === 'none' ? [element('p', { class: 'quiet' }, cart.nothingText)] : []),
+      )
     const shown = this.#field('total_minor') as HTMLInputElement | null
     // The total changes with a promo code that has not been checked yet.
     const isKnown = sum.kind === 'exact' && (this.#code() === '' || this.#quoted?.of === this.#key())
@@ -163,31 +200,40 @@ class TurnForm {
     if (!(field instanceof HTMLInputElement)) return
     const { limit } = this.#offer
     if (unit) field.max = String(Math.min(limit, unit.limit ?? limit))
-    this.#most = Math.min(Number(field.max), Math.max(1, unit?.available ?? limit))
+    const most = Math.min(Number(field.max), Math.max(1, unit?.available ?? limit))
+    field.dataset.most = String(most)
     const quantity = Number(field.value)
     for (const button of this.#form.querySelectorAll<HTMLButtonElement>('[data-step]'))
-      button.disabled = Number(button.dataset.step) < 0 ? quantity <= 1 : quantity >= this.#most
+      button.disabled = Number(button.dataset.step) < 0 ? quantity <= 1 : quantity >= most
   }
 
   #showBar(sum: Sum): void {
     const { words } = this.#offer
-    const missing = this.#missing()
-    const chosen = this.#form.querySelector<HTMLInputElement>('[name=product_id]:checked')
-    const quantity = Number(this.#value('quantity')) || 1
-    const name = chosen ? `${chosen.dataset.name}${quantity > 1 ? ` × ${count(this.#lang, quantity)}` : ''}` : ''
+    const missing = this.#missing(sum)
+    const name = this.#chosenText()
     const total = sum.kind === 'exact' || sum.kind === 'from' ? this.#minor(sum.totals.total_minor) : ''
     write('chosen', missing === '' ? name : '')
     write('bar-sum', missing || (sum.kind === 'from' ? fill(words.from, { m: total }) : total))
   }
 
+  #chosenText(): string {
+    const { cart } = this.#offer
+    if (cart) {
+      const units = this.#choice().lines.reduce((sum, { quantity }) => sum + quantity, 0)
+      return units > 0 ? fill(cart.items, { n: count(this.#lang, units) }) : ''
+    }
+    const chosen = this.#form.querySelector<HTMLInputElement>('[name=product_id]:checked')
+    return chosen ? withQuantity(chosen.dataset.name ?? '', Number(this.#value('quantity')) || 1, this.#lang) : ''
+  }
+
   /** The buyer's next step: to choose, and after an attempt to reserve, to fill in the remaining fields. */
-  #missing(): string {
-    const { words } = this.#offer
+  #missing({ kind }: Sum): string {
+    const { words, cart } = this.#offer
+    if (cart && kind === 'none') return cart.nothing
     const choices = this.#form.querySelectorAll<HTMLInputElement>('[type=radio][name=product_id]')
     if (choices.length > 0 && ![...choices].some(({ checked }) => checked)) {
       const option = choices[0]?.closest<HTMLElement>('[data-option]')?.dataset.option
-      const isOne = document.getElementById('choices')?.dataset.several === undefined
-      return isOne && option ? fill(words.choose, { what: option }) : words.chooseProduct
+      return fill(words.choose, { what: option ?? '' })
     }
     const field = this.#wasSent ? this.#form.querySelector<Field>(':is(input, select, textarea):invalid') : null
     return field ? fill(words.stillNeeded, { what: field.type === 'checkbox' ? words.terms : labelOf(field) }) : ''
@@ -254,7 +300,7 @@ class TurnForm {
     this.#quoted = null
     say(field, '')
     write('code-applied', '')
-    const isChosen = choiceIn(this.#said(), this.#offer).lines.length > 0
+    const isChosen = this.#choice().lines.length > 0
     if (this.#code() === '' || !isChosen) return this.#show()
     const body = new URLSearchParams(new FormData(this.#form) as unknown as URLSearchParams)
     body.set('apply', '1')

@@ -23,7 +23,7 @@ interface Billing {
 
 export interface Row<Name = Html | string> {
   readonly name: Name
-  readonly amount: string
+  readonly amount: Name
 }
 
 interface Known {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { linesIn, partOf, seatField, seatsIn, unitsField } from './cart-fields.ts'
+import { countField, linesIn, partOf, seatField, seatsIn, sizeField, unitsField } from './cart-fields.ts'
 
 const FORM = {
   idempotency_key: 'k',
@@ -40,6 +40,22 @@ it('asks for seats apart only where the visitor says so, and for wheelchair plac
 it('leaves out what was left empty or at nought, and takes no other field for a line', () => {
   expect(linesIn({ 'best-quantity': ' ', 'units:programme': '0', 'places:pit': '', 'seat:stalls': '1' })).toEqual([])
   expect(linesIn({ 'seat:stalls:A:1': '1', 'units:a:b': '2', email: 'me@example.org' })).toEqual([])
+})
+
+it('counts a chosen size once until another number is typed, and each row of a product by itself', () => {
+  const shirts = {
+    [sizeField('shirt', 1)]: 'shirt-l',
+    [countField('shirt', 1)]: '',
+    [sizeField('shirt', 2)]: 'shirt-m',
+    [countField('shirt', 2)]: '2',
+    [sizeField('shirt', 3)]: 'shirt-s',
+    [countField('shirt', 3)]: '0',
+    [countField('shirt', 4)]: '3',
+  }
+  expect(linesIn(shirts)).toEqual([
+    { part: 'count:shirt:1', line: { product_id: 'shirt-l', quantity: 1 } },
+    { part: 'count:shirt:2', line: { product_id: 'shirt-m', quantity: 2 } },
+  ])
 })
 
 it('finds the part of the form that a fault of a line is about', () => {

@@ -1,5 +1,5 @@
 /**
- * Converts the form of a sale with a hall to the lines of a checkout and back. A browser without a script sends the
+ * Converts the form of a cart, and of a hall, to the lines of a checkout and back. A browser without a script sends the
  * same fields as the map. Each line remembers the part of the form from which it came, because an error is shown
  * there.
  */
@@ -10,6 +10,12 @@ import type { Fields } from '../../../shared/parse.ts'
 export const seatField = (section: string, seat: string) => `seat:${section}:${seat}`
 /** The names `units:PRODUCT` and `places:SECTION` mean a number of units. */
 export const unitsField = (product: string, isSection: boolean) => `${isSection ? 'places' : 'units'}:${product}`
+/**
+ * The names `size:PRODUCT:ROW` and `count:PRODUCT:ROW` mean one row of a product with variants: the chosen variant and
+ * the number of its units. A product has a row for each chosen size.
+ */
+export const sizeField = (product: string, row: number) => `size:${product}:${row}`
+export const countField = (product: string, row: number) => `count:${product}:${row}`
 
 /** A seat by the name of its section and its own name, which is unique within the section. */
 export interface NamedSeat {
@@ -17,8 +23,8 @@ export interface NamedSeat {
   readonly seat: string
 }
 
-/** The part of the form from which a line came: the seats, the best available ones, or the field of one product. */
-export type Part = 'seats' | 'best' | `units:${string}` | `places:${string}`
+/** The part of the form from which a line came: the seats, the best available ones, or the field of a number. */
+export type Part = 'seats' | 'best' | `units:${string}` | `places:${string}` | `count:${string}`
 export interface ChosenLine {
   readonly part: Part
   readonly line: CheckoutLine
@@ -46,12 +52,19 @@ export function linesIn(fields: Fields): ChosenLine[] {
   const best = bestIn(fields)
   const others = Object.entries(fields).flatMap(([name, typed]): ChosenLine[] => {
     const [kind, id, more] = name.split(':')
+    if (kind === 'size' && id && more) return sizeIn(fields, `count:${id}:${more}`, typed)
     if (!id || more !== undefined || isNone(typed)) return []
     if (kind === 'units') return [{ part: `units:${id}`, line: { product_id: id, quantity: Number(typed) } }]
     if (kind === 'places') return [{ part: `places:${id}`, line: { section_id: id, quantity: Number(typed) } }]
     return []
   })
   return [...seats, ...(best ? [{ part: 'best' as const, line: best }] : []), ...others]
+}
+
+/** A chosen size counts one until another number is typed; 0 takes it out. */
+function sizeIn(fields: Fields, part: `count:${string}`, variant: string): ChosenLine[] {
+  const typed = fields[part]?.trim() || '1'
+  return variant === '' || isNone(typed) ? [] : [{ part, line: { product_id: variant, quantity: Number(typed) } }]
 }
 
 function bestIn(fields: Fields): CheckoutLine | null {

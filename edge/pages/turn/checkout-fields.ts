@@ -5,7 +5,7 @@
 import type { AddressField } from '../../../shared/api/goods.ts'
 import type { Quote } from '../../../shared/api/internal.ts'
 import type { PublicProduct } from '../../../shared/api/public.ts'
-import { clock, fill, money } from '../../../shared/format.ts'
+import { clock, exactly, fill, money } from '../../../shared/format.ts'
 import { turnScript } from '../assets.ts'
 import { type Html, html, jsonInScript, texts } from '../html.ts'
 import { orderPushSwitch } from '../mail-pages.ts'
@@ -15,7 +15,8 @@ import { prose } from '../parts/markdown.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
-import { describes, type Faults, faultBeside, totalsIn } from './faults.ts'
+import { choiceIn, lineRows } from './cart/priced-lines.ts'
+import { describes, type Faults, faultBeside, limitText, totalsIn } from './faults.ts'
 
 /** The meaning of each field for the browser's autofill (HTML, 4.10.18.7), and its width. */
 const TYPED: Readonly<
@@ -30,22 +31,27 @@ const TYPED: Readonly<
   phone: ['tel'],
 }
 
+/** A cart lists its lines above the sum. `lost` are the names of those that sold out meanwhile. */
+interface Cart {
+  readonly lost: readonly string[]
+}
+
 /** All these fields, from the delivery to the button. */
 export function checkoutFields(
   context: PageContext,
   entered: Entered,
   faults: Faults,
-  { untilMs, cart }: { readonly untilMs: number; readonly cart?: Html },
+  { untilMs, picked, cart }: { readonly untilMs: number; readonly picked?: Html; readonly cart?: Cart },
 ): Html {
   const { problem } = entered
   const totals = entered.totals ?? (problem && totalsIn(problem))
   return html`${delivery(context, entered, faults)}
     ${email(context, entered, faults)}
     ${promoCode(context, entered, faults, totals)}
-    ${sum(context, entered, faults, totals)}
-    ${offerData(context, totals)}
+    ${sum(context, entered, faults, totals, cart)}
+    ${offerData(context, totals, cart)}
     <input type="hidden" name="idempotency_key" value="${keyOf(entered)}">
-    ${bar(context, untilMs, totals, cart)}
+    ${bar(context, untilMs, totals, { picked, cart })}
     ${orderPushSwitch(context, 'reserved')}`
 }
 
@@ -190,41 +196,70 @@ function terms(context: PageContext, { chosen }: Entered, faults: Faults): Html 
 // -- The sum --------------------------------------------------------------------------------------------------------
 
 /** The rows of the total, which the script fills in while the visitor chooses. */
-function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Quote): Html {
-  const { view, words } = context
+function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Quote, cart?: Cart): Html {
+  const { view, words, lang } = context
+  const { chosen } = entered
   const currency = currencyOf(view.state)
-  const code = entered.chosen.promo_code?.trim()
-  const lines: Row[] = totals
-    ? [{ name: words.amount, amount: money(context.lang, totals.subtotal_minor, currency) }]
-    : []
+  const code = chosen.promo_code?.trim()
+  const whole = { name: words.amount, amount: money(lang, totals?.subtotal_minor ?? 0, currency) }
+  const { lines } = choiceIn({ fields: chosen, prices: {} }, view.state.products)
+  const rows: Row[] = cart
+    ? [...lineRows(lines, lang, currency).map(isolated), ...cart.lost.map((name) => lostRow(words, name))]
+    : [whole]
   return html`<div class="part" id="sum">
+      ${cart && html`<h2>${words.cart.choice}</h2>`}
       ${faultBeside(faults, 'sum')}
-      <div id="sum-rows">${totals && billRows(context, { ...totals, currency }, lines, { code })}</div>
+      <div id="sum-rows">${
+        totals
+          ? billRows(context, { ...totals, currency }, rows, { code })
+          : cart && html`<p class="quiet">${nothingText(context)}</p>`
+      }</div>
+      ${
+        cart &&
+        html`<p class="small quiet">${limitText(context)}</p><button class="button second update" name="apply" value="1"
+        formnovalidate>${words.cart.update}</button>`
+      }
       <input type="hidden" name="total_minor" value="${totals && !totals.needs_country && totals.total_minor}">
       ${terms(context, entered, faults)}
     </div>`
 }
 
+const isolated = ({ name, amount }: Row<string>): Row => ({ name: html`<bdi>${name}</bdi>`, amount })
+const lostRow = (words: Words, name: string): Row => ({
+  name: html`<s><bdi>${name}</bdi></s>`,
+  amount: html`<span class="fault">${words.checkout.gone}</span>`,
+})
+
+/** The text in place of the sum while nothing is chosen. */
+const nothingText = ({ view, words, lang }: PageContext) =>
+  fill(words.cart.nothingText, { t: exactly(lang, view.state.hold_seconds) })
+
 /** Remaining time, choice, total and button, always visible. Without a script it has only the time and the button. */
-function bar({ view, words, lang }: PageContext, untilMs: number, totals?: Quote, cart?: Html): Html {
+function bar(
+  { view, words, lang }: PageContext,
+  untilMs: number,
+  totals: Quote | undefined,
+  { picked, cart }: { readonly picked: Html | undefined; readonly cart: Cart | undefined },
+): Html {
   const currency = currencyOf(view.state)
   const [before = '', after = ''] = words.checkout.timeLeft.split('{t}')
   const sum = money(lang, totals?.total_minor ?? 0, currency)
   const left = clock(lang, (untilMs - view.nowMs) / 1000)
-  return html`<div class="bar">${cart}
+  return html`<div class="bar">${picked}
       <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer"
         datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b
           id="bar-sum">${totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)}</b></p>
-      <button class="button">${words.reserve}</button>
+      <button class="button">${cart && cart.lost.length > 0 ? words.cart.reserveRest : words.reserve}</button>
     </div>`
 }
 
 /** The data with which the script calculates: prices, fees, tax and delivery. No browser runs them. */
-const offerData = (context: PageContext, totals: Quote | undefined): Html =>
+const offerData = (context: PageContext, totals: Quote | undefined, cart: Cart | undefined): Html =>
   html`<script type="application/json" id="offer"
-    data-script="${turnScript.path}">${jsonInScript(offerOf(context, totals))}</script>`
+    data-script="${turnScript.path}">${jsonInScript(offerOf(context, totals, cart))}</script>`
 
-function offerOf({ view, words }: PageContext, totals?: Quote) {
+function offerOf(context: PageContext, totals?: Quote, cart?: Cart) {
+  const { view, words } = context
   const { products, fees, tax, delivery, limit_per_visitor } = view.state
   const { checkout, bill } = words
   return {
@@ -234,6 +269,9 @@ function offerOf({ view, words }: PageContext, totals?: Quote) {
     limit: limit_per_visitor,
     /** The total of the form as it was sent, calculated by the server. */
     totals: totals ?? null,
+    cart: cart
+      ? { ...cart, nothing: words.cart.nothing, nothingText: nothingText(context), items: words.cart.items }
+      : null,
     words: {
       ...bill,
       ...pick(checkout),
@@ -242,6 +280,9 @@ function offerOf({ view, words }: PageContext, totals?: Quote) {
       from: words.hall.from,
       wrong: words.emailWrong,
       most: words.perVisitorTogether,
+      each: words.perVisitor,
+      left: checkout.fewLeft,
+      gone: checkout.gone,
     },
   }
 }
@@ -260,17 +301,8 @@ const unitData = ({
 })
 
 /** The texts that the script needs. */
-const pick = ({
-  choose,
-  chooseProduct,
-  stillNeeded,
-  missing,
-  countryWrong,
-  tooHeavy,
-  acceptFirst,
-  terms,
-}: Words['checkout']) => ({
-  ...{ choose, chooseProduct, stillNeeded, missing, countryWrong, tooHeavy, acceptFirst, terms },
+const pick = ({ choose, stillNeeded, missing, countryWrong, tooHeavy, acceptFirst, terms }: Words['checkout']) => ({
+  ...{ choose, stillNeeded, missing, countryWrong, tooHeavy, acceptFirst, terms },
 })
 
 /** The type of the data that the script reads. */

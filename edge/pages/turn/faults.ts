@@ -68,6 +68,11 @@ export function totalsIn(problem: Problem): Quote | undefined {
   return tryParse(Quote, problem.totals) ?? tryParse(Quote, problem)
 }
 
-/** The limit of all units together. */
-export const limitText = ({ view, words, lang }: PageContext) =>
-  fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })
+/** The limit of a product if it has one of its own, otherwise of all units together. */
+export function limitText({ view, words, lang }: PageContext, product?: unknown): string {
+  const { products, limit_per_visitor } = view.state
+  const limit = products.find(({ product_id }) => product_id === product)?.limit
+  return limit
+    ? fill(words.perVisitor, { n: count(lang, limit) })
+    : fill(words.perVisitorTogether, { n: count(lang, limit_per_visitor) })
+}

@@ -27,7 +27,7 @@ export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
 export function hallForm(context: PageContext, untilMs: number, entered: Entered): Html {
   const { view, words } = context
   const { chosen, problem } = entered
-  const faults = faultsOf(context, entered)
+  const faults = cartFaults(context, entered)
   const { products } = view.state
   const reserved = products.filter(({ section_type }) => section_type === 'reserved')
   const others = products.filter(({ section_type }) => section_type !== 'reserved')
@@ -55,7 +55,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
       view.schedule.phase !== 'paused' &&
       faultOf(problem, words)
     }
-    ${checkoutFields(context, entered, faults, { untilMs, cart: html`<div id="cart-choice"></div>` })}`
+    ${checkoutFields(context, entered, faults, { untilMs, picked: html`<div id="cart-choice"></div>` })}`
   return postForm(
     `/sales/${view.sale}/buy`,
     html`
@@ -215,14 +215,15 @@ function unitsOf(context: PageContext, product: PublicProduct, { chosen }: Enter
 // -- What is wrong --------------------------------------------------------------------------------------------------
 
 /** The errors of a purchase, by the part of the form that the buyer must correct. */
-function faultsOf(context: PageContext, entered: Entered): Faults {
+export function cartFaults(context: PageContext, entered: Entered): Faults {
   const { problem, chosen } = entered
   if (!problem) return checkoutFaults(context, entered)
   const { words } = context
   const { type, errors = [], section_id, product_id } = problem
   const lines = linesIn(chosen)
   const about = [section_id, product_id].find((id) => typeof id === 'string')
-  const isPart = ({ part }: (typeof lines)[number]) => part === `units:${about}` || part === `places:${about}`
+  const isPart = ({ part, line }: (typeof lines)[number]) =>
+    part !== 'best' && (line.product_id ?? line.section_id) === about
   // The part in which to choose less: the named product, or otherwise the best seats.
   const named = lines.find(isPart)?.part ?? lines.find(({ part }) => part === 'best')?.part ?? 'cart'
   if (problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) {
@@ -231,14 +232,19 @@ function faultsOf(context: PageContext, entered: Entered): Faults {
     return Object.fromEntries((parts.length > 0 ? parts : [named]).map((part) => [part, words.hall.fewer]))
   }
   const faults: Record<string, string> = {}
-  const limit = limitText(context)
+  const limit = limitText(context, about)
   const ofBuyer = checkoutFaults(context, entered)
   for (const { field } of errors) {
     const part: Part | 'cart' | null = partOf(field, lines)
     if (part) faults[part] = /quantity$/.test(field) ? limit : words.chooseAgain
     else if (field === 'quantity') faults[about === undefined ? 'cart' : named] = limit
     else if (Object.keys(ofBuyer).length > 0) continue
-    else faults.cart = lines.length === 0 ? words.hall.chooseFirst : words.chooseAgain
+    else faults.cart = lines.length === 0 ? nothingText(context) : words.chooseAgain
   }
   return { ...faults, ...ofBuyer }
 }
+
+const nothingText = ({ view, words }: PageContext) =>
+  view.state.products.some(({ section_type }) => section_type === 'reserved')
+    ? words.hall.chooseFirst
+    : words.cart.nothing

@@ -1,5 +1,6 @@
 /** The turn of a visitor, who chooses and reserves units, or waits for returned ones if all are in carts. */
-import { count, exactly, fill, money } from '../../../shared/format.ts'
+import { count, exactly, fill } from '../../../shared/format.ts'
+import { assertExists } from '../../../shared/lib/assert.ts'
 import { ADMISSION_TTL_SECONDS } from '../../../shared/tokens.ts'
 import { type Html, html, icon, postForm } from '../html.ts'
 import { pauseReason } from '../parts/announcement.ts'
@@ -9,6 +10,7 @@ import { during } from '../parts/moments.ts'
 import { type Item, itemsOf, priceOf, unitName } from '../parts/offer.ts'
 import { picture } from '../parts/picture.ts'
 import type { Content, Entered, PageContext } from '../view.ts'
+import { cartForm, isCart } from './cart/cart-form.ts'
 import { checkoutFields } from './checkout-fields.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, isTooHeavy, limitText } from './faults.ts'
 import { hallForm, hasSections } from './hall-form.ts'
@@ -25,6 +27,7 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
   const title = hasStock ? words.ready : words.allInCarts
   const label = words.admissionEndsIn
   const isHall = hasSections(view.state)
+  const form = formOf(context)
   const paused = during(
     view.schedule,
     ['paused'],
@@ -39,27 +42,35 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
       label,
     })}
     <div class="page notes">${paused}${!hasStock && html`<p class="lead">${words.turnAllInCarts}</p>`}</div>
-    ${hasStock && (isHall ? hallForm(context, untilMs, entered) : reserveForm(context, untilMs, entered))}
+    ${hasStock && form(context, untilMs, entered)}
   </section>`
   // The page reloads only after the turn is over, because a reload would remove what the visitor is about to choose.
   const reloadSeconds = hasStock ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS
   return { title, main, reloadSeconds, steps: steps(context, 0), look: 'full' }
 }
 
+function formOf({ view }: PageContext): typeof cartForm {
+  if (isCart(view.state)) return cartForm
+  return hasSections(view.state) ? hallForm : reserveForm
+}
+
+/** The form of a sale of one product. */
 function reserveForm(context: PageContext, untilMs: number, entered: Entered): Html {
   const { view, words } = context
   const { problem } = entered
   const faults = faultsOf(context, entered)
-  const items = itemsOf(view)
-  const [only] = items
-  const form = html`${choices(context, items, entered, faults)}
-    ${quantity(context, items, entered, faults)}
+  const item = assertExists(itemsOf(view)[0], 'A turn with free units has a product.')
+  const form = html`<div id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}">${choices(
+    context,
+    item,
+    entered,
+    faults,
+  )}</div>${faultBeside(faults, 'product')}
+    ${quantity(context, item, entered, faults)}
     ${checkoutFields(context, entered, faults, { untilMs })}
     ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}`
   return html`<div class="page split">
-    <div class="stay">${
-      only && items.length === 1 ? itemHead(context, only) : html`<p class="quiet">${hint(context)}</p>`
-    }</div>
+    <div class="stay">${itemHead(context, item)}</div>
     ${postForm(`/sales/${view.sale}/buy`, form)}
   </div>`
 }
@@ -89,53 +100,14 @@ const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) 
 
 // -- What to choose -------------------------------------------------------------------------------------------------
 
-/**
- * The variants of a single product, or the product itself, preselected, if it has none. If there are several
- * products, all of them with their variants.
- */
-function choices(context: PageContext, items: readonly Item[], entered: Entered, faults: Faults): Html {
-  const { words } = context
-  const [only] = items
-  const isOne = items.length === 1 && only
-  const shown = isOne ? choiceOfOne(context, only, entered, faults) : choiceOfSeveral(context, items, entered, faults)
-  return html`<div id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}" ${
-    !isOne && html`data-several`
-  }>${shown}</div>${faultBeside(faults, 'product')}`
-}
-
-function choiceOfOne(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
+/** The variants, or the product itself, preselected, if it has none. */
+function choices(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
   const option = item.options.at(-1)
   if (option === undefined) return html`<input type="hidden" name="product_id" value="${item.product.product_id}">`
   return sizes(context, item, option, entered, faults)
 }
 
-function choiceOfSeveral(context: PageContext, items: readonly Item[], entered: Entered, faults: Faults): Html {
-  const { words } = context
-  const all = items.map((item) => {
-    const option = item.options.at(-1)
-    if (option === undefined) return card(context, item, entered)
-    return html`<div class="item">${
-      item.image && html`<div class="pic thumb">${picture(item.image, { sizes: '3.5rem' })}</div>`
-    }<p><b><bdi>${item.name}</bdi></b>${priceOf(context, item.units)}</p></div>
-        ${sizes(context, item, option, entered, faults)}`
-  })
-  return html`<fieldset class="part"><legend>${words.product}</legend><div class="choices">${all}</div></fieldset>`
-}
-
 const isChosen = ({ chosen }: Entered, product: string) => chosen.product_id === product && html`checked`
-
-function card(context: PageContext, { product, name, image }: Item, entered: Entered): Html {
-  const { lang } = context
-  const { product_id, available, unit_price_minor, currency } = product
-  // A chosen option stays chosen even if it is sold out, because it may become available again.
-  const isOff = available === 0 && chosenIsNot(entered, product_id)
-  return html`<label class="choice">
-      <input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)} data-name="${name}"
-        ${isOff && html`disabled`} required>
-      ${image && html`<span class="pic thumb">${picture(image, { sizes: '3.5rem' })}</span>`}
-      <span><bdi>${name}</bdi> ${unitLeft(context, product)}</span>
-      <b>${money(lang, unit_price_minor, currency)}</b></label>`
-}
 
 const chosenIsNot = ({ chosen }: Entered, product: string) => chosen.product_id !== product
 
@@ -164,10 +136,9 @@ function sizes(context: PageContext, item: Item, option: string, entered: Entere
 }
 
 /** The quantity is limited by the remaining units and the limit per person. */
-function quantity(context: PageContext, items: readonly Item[], { chosen }: Entered, faults: Faults): Html | false {
+function quantity(context: PageContext, { units }: Item, { chosen }: Entered, faults: Faults): Html | false {
   const { view, words } = context
   const { checkout } = words
-  const units = items.flatMap((item) => item.units)
   const most = Math.min(
     view.state.limit_per_visitor,
     Math.max(...units.map(({ limit, available }) => Math.min(limit ?? available, available))),

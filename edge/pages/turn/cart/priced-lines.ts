@@ -1,0 +1,56 @@
+/** Converts the choice in a turn's form to lines with names and prices, for the server and the page's script. Pure. */
+import type { PublicProduct } from '../../../../shared/api/public.ts'
+import type { PricedLine } from '../../../../shared/bill.ts'
+import { count, money } from '../../../../shared/format.ts'
+import type { Fields } from '../../../../shared/parse.ts'
+import { linesIn, seatField } from '../cart-fields.ts'
+
+/** The facts of a product on which the price of a choice depends. */
+export type Unit = Pick<PublicProduct, 'product_id' | 'name' | 'unit_price_minor' | 'variant_of' | 'weight_grams'>
+
+/** The values of the form by field name, with the prices and names of seats by the name of their field. */
+export interface Said {
+  readonly fields: Fields
+  readonly prices: Readonly<Record<string, number>>
+  readonly names?: Readonly<Record<string, string>>
+}
+
+export interface NamedLine extends PricedLine {
+  readonly name: string
+}
+
+/** `hasMore` is true if the shop picks some seats, whose price is known only after the reservation. */
+export interface Choice {
+  readonly lines: readonly NamedLine[]
+  readonly hasMore: boolean
+}
+
+export function choiceIn({ fields, prices, names = {} }: Said, units: readonly Unit[]): Choice {
+  const lineOf = (product: string | undefined, quantity: number, field = ''): NamedLine[] => {
+    const unit = units.find(({ product_id }) => product_id === product)
+    if (!unit || !(quantity >= 1)) return []
+    const { product_id, name, unit_price_minor, variant_of = null, weight_grams = null } = unit
+    const price = prices[field] ?? unit_price_minor
+    return [
+      { product: product_id, name: names[field] ?? name, quantity, variant_of, weight_grams, unit_price_minor: price },
+    ]
+  }
+  const ofProduct = fields.product_id ? lineOf(fields.product_id, Number(fields.quantity ?? 1)) : []
+  const others = linesIn(fields).flatMap(({ line }) => {
+    const { product_id, section_id = product_id, seats, quantity = 1, together } = line
+    if (together !== undefined) return []
+    if (seats) return seats.flatMap((seat) => lineOf(section_id, 1, seatField(section_id ?? '', seat)))
+    return lineOf(section_id, quantity)
+  })
+  return { lines: [...ofProduct, ...others], hasMore: Number(fields['best-quantity']) > 0 }
+}
+
+/** The lines as rows of the sum. */
+export const lineRows = (lines: readonly NamedLine[], lang: string, currency: string) =>
+  lines.map(({ name, quantity, unit_price_minor }) => ({
+    name: withQuantity(name, quantity, lang),
+    amount: money(lang, quantity * unit_price_minor, currency),
+  }))
+
+export const withQuantity = (name: string, quantity: number, lang: string) =>
+  quantity > 1 ? `${name} × ${count(lang, quantity)}` : name
