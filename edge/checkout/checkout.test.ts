@@ -302,6 +302,37 @@ it('buys seats, places and products of a hall by one plain form, and offers othe
   expect(await received()).toHaveLength(2)
 })
 
+it('shows by name the best seats that a form asks for, with the price of all, before it reserves them', async () => {
+  const section = { ...product(20), product_id: 'stalls', name: 'Stalls', section_type: 'reserved' } as const
+  const { sale, buy, received } = await atCheckout({ state: { products: [section, product(20)] } })
+  const price = { subtotal_minor: 5_000, discount_minor: 0, fees: [], shipping_minor: 0, tax_minor: 0 }
+  const totals = { ...price, total_minor: 5_000 }
+  const offer = `/sales/${sale.name}/seats/offer`
+  await stub(offer, 200, { section_id: 'stalls', seats: ['A-1', 'A-2'], totals })
+  await stub(`/sales/${sale.name}/totals`, 200, totals)
+  const fields = { product_id: '', 'best-quantity': '2', 'units:lamp': '1' }
+  const shown = await (await buy(fields)).text()
+  expect(shown).toContain('We would take these')
+  const seats = ['seat:stalls:A-1', 'seat:stalls:A-2']
+  expect([...shown.matchAll(/name="(seat:[^"]+)" value="1" checked/g)].map(([, name]) => name)).toEqual(seats)
+  const asked = async (path: string) => (await requestsTo(path)).requests.map(({ body }) => JSON.parse(body))
+  expect(await asked(offer)).toEqual([{ quantity: 2 }])
+  const lines = [
+    { section_id: 'stalls', seats: ['A-1', 'A-2'] },
+    { product_id: 'lamp', quantity: 1 },
+  ]
+  expect(await asked(`/sales/${sale.name}/totals`)).toEqual([{ lines }])
+  expect(await received()).toEqual([])
+
+  const offered = Object.fromEntries(seats.map((name) => [name, '1']))
+  expect((await buy({ ...fields, ...offered, offered: seats.join(' ') })).status).toBe(303)
+  expect(await asked(`/sales/${sale.name}/checkout`)).toEqual([{ lines }])
+  await stub(offer, 409, { type: '/problems/all-in-carts', title: 'All in carts', status: 409 })
+  const another = await buy({ ...fields, ...offered, offered: seats.join(' '), find: 'another' })
+  expect(await another.text()).toMatch(/id="fault-best"[^>]*>There are not that many/)
+  expect((await asked(offer)).at(-1)).toEqual({ quantity: 2, not: ['A-1', 'A-2'] })
+})
+
 it('answers a form that the page’s script sends by the order’s page itself, by one call of the origin', async () => {
   const order = newOrder()
   const { sale, cookie } = await atCheckout({ order })

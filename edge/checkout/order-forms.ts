@@ -5,6 +5,7 @@
  * button to send the form again if that may help.
  */
 
+import { SeatOffer, type SeatOfferRequest } from '../../shared/api/hall.ts'
 import { Quote } from '../../shared/api/internal.ts'
 import { isLive } from '../../shared/api/order-status.ts'
 import { Order } from '../../shared/api/public.ts'
@@ -14,7 +15,7 @@ import { refuseBlockedHolder, requireBuyer } from '../admission/admit.ts'
 import { type Call, formFields, isScript, refuse, seeOther, sendJson, sendProblem, wantsJson } from '../http/call.ts'
 import { callOrigin } from '../http/origin.ts'
 import { lostIn, restOf } from '../pages/turn/cart/rest.ts'
-import { linesIn } from '../pages/turn/cart-fields.ts'
+import { linesIn, wishIn, withOffer } from '../pages/turn/cart-fields.ts'
 import { buyerIn } from '../pages/turn/checkout-body.ts'
 import { publicNow } from '../queue/sale-now.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
@@ -25,11 +26,16 @@ import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.t
 /** A body that is no form has none. */
 const NO_FIELDS: Fields = {}
 
-/** The route `POST /sales/{sale}/buy`: buys, or shows the form again with its price if another button was pressed. */
+/**
+ * The route `POST /sales/{sale}/buy`: buys, or shows the form again with its price, or with the seats that the shop
+ * would choose, if another button was pressed.
+ */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
   const sent = await formFields(call.request)
   const chosen: Fields | null = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
   try {
+    const wish = chosen && wishIn(chosen)
+    if (wish) return await offerSeats(sale, chosen, wish, call)
     const isToBuy = chosen?.apply === undefined && chosen?.again === undefined
     return isToBuy ? await buy(sale, chosen, call) : await quote(sale, chosen, call)
   } catch (error) {
@@ -55,6 +61,16 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
   return isScript(call.request)
     ? orderShown(sale, order, already, call)
     : seeOther(`${pathOfOrder(sale, order.order_id)}${already ? `?${ALREADY}` : ''}`)
+}
+
+/** Shows the form with the seats that the shop would choose now, and the price of all that it has then. */
+async function offerSeats(sale: string, fields: Fields, wish: SeatOfferRequest, call: Call): Promise<Response> {
+  const { token } = await requireBuyer(sale, call, 'seat offers')
+  const asked = { method: 'POST', headers: jsonHeaders(token), body: JSON.stringify(wish) }
+  const response = await callOrigin(`/sales/${sale}/seats/offer`, asked, call)
+  const sent: unknown = await response.json().catch(() => null)
+  const offer = (response.ok ? tryParse(SeatOffer, sent) : undefined) ?? refuseAs(response, sent)
+  return quote(sale, withOffer(fields, offer), call)
 }
 
 /** Shows the price without a reservation: the turn's page with the total, or for its script the total alone. */

@@ -59,6 +59,7 @@ function factsOf({ categories, sections }: Pick<ChartDocument, 'categories' | 's
       ...category,
       price_to_minor: price_to_minor ?? category.price_minor,
     })),
+    kinds: new Set(sections.flatMap(({ seats }) => seats.map(({ kind }) => kind))),
     seat: (section, seat) => bySection.get(section)?.get(seat),
   }
 }

@@ -122,12 +122,21 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
   'of a turn in a hall offers the best seats, places and products, and chooses none': {
     'hall-turn': [
       /name="best-quantity"[^>]* max="6" value=""/,
-      /<option value="B" >B · from €48\.00<\/option>/,
+      /<option value="B" >from €48\.00<\/option>/,
+      /name="best-kind" value="" checked[\s\S]*name="best-kind" value="accessible" ><span>Wheelchair place with companion</,
+      /<button class="button" name="find" value="best" formnovalidate>Find seats</,
       /name="places:standing"[^>]* value=""[\s\S]*name="units:programme"/,
       no(/name="seat:|name="product_id" value="[^"]/),
       // The first script recognises by this field that there is something to choose.
       'name="product_id" value=""',
       /id="hall" [^>]*data-version="1" data-limit="6"/,
+    ],
+    'hall-turn-offer': [
+      words.hall.wouldTake,
+      /<details class="best" id="best" >/,
+      words.hall.notHeld,
+      /name="seat:stalls-b:C-2" value="1" checked[\s\S]*name="offered" value="seat:stalls-b:C-2 seat:stalls-b:C-3"/,
+      /<noscript><button [^>]*name="find" value="another" formnovalidate>/,
     ],
     // The map needs the chart, and prices are not offered as a filter without it.
     'hall-turn-without-chart': [no(/id="hall"|best-category/)],

@@ -2,7 +2,7 @@
 import type { Policy } from '../../shared/api/access.ts'
 import type { GoodsDocument } from '../../shared/api/goods.ts'
 import type { Quote } from '../../shared/api/internal.ts'
-import type { Order, PublicSale } from '../../shared/api/public.ts'
+import type { Order, PublicSale, SeatKind } from '../../shared/api/public.ts'
 import type { Fields } from '../../shared/parse.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
@@ -84,6 +84,7 @@ export interface HallFacts {
     /** The highest price in the section. */
     readonly price_to_minor: number
   }[]
+  readonly kinds: ReadonlySet<SeatKind>
   /** Returns a seat by the names of its section and its own; undefined if the hall has no such seat. */
   readonly seat: (section: string, seat: string) => SeatFacts | undefined
 }

@@ -1,7 +1,7 @@
 /** An invented hall, with visitors' choices and orders in it, for previews and tests. */
 import type { Order, OrderLine, PublicProduct } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
-import { seatField, unitsField } from '../pages/turn/cart-fields.ts'
+import { seatField, unitsField, withOffer } from '../pages/turn/cart-fields.ts'
 import type { HallFacts, SaleView } from '../pages/view.ts'
 
 const SECTION = { currency: 'EUR', section_type: 'reserved' } as const
@@ -46,6 +46,7 @@ const HALL: HallFacts = {
     { category: 'A', price_minor: 9_400, price_to_minor: 9_400 },
     { category: 'B', price_minor: 4_800, price_to_minor: 6_800 },
   ],
+  kinds: new Set(['standard', 'accessible', 'companion', 'restricted_view']),
   seat: (_, seat) => {
     const [, row, number] = /^([A-L])-(\d+)$/.exec(seat) ?? []
     return row && number ? { row, number, price_minor: row < 'E' ? 9_400 : 4_800 } : undefined
@@ -64,7 +65,6 @@ export const chosenSeats = {
   [seatField('stalls-b', 'F-7')]: '1',
   [seatField('stalls-b', 'F-8')]: '1',
   [unitsField('standing', true)]: '2',
-  'best-together': '1',
 }
 
 /** The choice is more best seats than there are. */
@@ -73,7 +73,11 @@ export const chosenBest = {
   'best-quantity': '6',
   'best-section': 'stalls-b',
   'best-category': 'B',
-  'best-together': '1',
+}
+
+/** The shop has offered two neighbouring seats. */
+export const offeredSeats = {
+  ...withOffer({ idempotency_key: 'a-key', 'best-quantity': '2' }, { section_id: 'stalls-b', seats: ['C-2', 'C-3'] }),
 }
 
 export const seatTaken: Problem = {

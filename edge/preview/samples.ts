@@ -18,7 +18,7 @@ import { WORDS } from '../pages/words/words.ts'
 import { cartQuote, chosenCart, ofTour, shirtGone } from './cart-samples.ts'
 import { withGoods } from './drop-samples.ts'
 import { frontSamples, HOUSE } from './front-samples.ts'
-import { chosenBest, chosenSeats, inHall, orderOfSeats, seatTaken } from './hall-samples.ts'
+import { chosenBest, chosenSeats, inHall, offeredSeats, orderOfSeats, seatTaken } from './hall-samples.ts'
 import {
   ANNOUNCED,
   FREE,
@@ -345,6 +345,7 @@ export function samplePages({
     'receipt-sizes': inShop({ kind: 'receipt', order: addBill(order('confirmed', nowMs)) }, sizes),
     'hall-turn': inShop(turn(), hall),
     'hall-turn-without-chart': inShop(turn(), { ...hall, hall: null, state: { ...hall.state, chart_version: null } }),
+    'hall-turn-offer': inShop({ ...turnOf(ADMISSION_TTL_SECONDS * 1000), entered: { chosen: offeredSeats } }, hall),
     'hall-turn-seat-taken': inShop(turnAgain(seatTaken, chosenSeats), hall),
     'hall-turn-seat-taken-no-offer': inShop(turnAgain({ ...seatTaken, offer: [] }, chosenSeats), hall),
     'hall-turn-fewer': inShop(turnAgain({ ...problem('all-in-carts'), section_id: 'stalls-b' }, chosenBest), hall),

@@ -1,6 +1,8 @@
 /** Carts and seats as buyers order them: what a checkout of several lines answers. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { SeatOffer } from '../../shared/api/hall.ts'
+import type { Problem } from '../../shared/problem.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
@@ -110,17 +112,8 @@ test('an offer names the seats that the best would be now, with their price, and
       token: await origin.token(sale),
       body,
     })
-    const {
-      seats = [],
-      totals,
-      type,
-      errors,
-    } = answer as {
-      seats?: string[]
-      totals?: { total_minor: number }
-      type?: string
-      errors?: { field: string }[]
-    }
+    const { seats = [], totals } = answer as Partial<SeatOffer>
+    const { type, errors } = answer as Partial<Problem>
     return status === 200 ? [...seats].sort().concat(String(totals?.total_minor)) : [status, errors?.[0]?.field ?? type]
   }
   const first = await offer({ quantity: 2 })

@@ -1,7 +1,7 @@
 /** The public data of a hall: its sections, the geometry of its chart, and the state of its seats. */
 import * as v from 'valibot'
 import { exactly } from './fields.ts'
-import { Category, Quantity, SEAT_KINDS, SeatId, type SeatKind, SectionId, type Totals } from './public.ts'
+import { Category, Quantity, SEAT_KINDS, SeatId, type SeatKind, SectionId, Totals } from './public.ts'
 
 /** A section with named seats, or a standing section, in which only the number of places counts. */
 export type SectionType = 'reserved' | 'general_admission'
@@ -119,8 +119,5 @@ export const SeatOfferRequest = exactly({
 export type SeatOfferRequest = v.InferOutput<typeof SeatOfferRequest>
 
 /** The seats of one section that best available would take now, and their price. They are held for nobody. */
-export interface SeatOffer {
-  readonly section_id: string
-  readonly seats: readonly string[]
-  readonly totals: Totals
-}
+export const SeatOffer = v.object({ section_id: v.string(), seats: v.array(v.string()), totals: Totals })
+export type SeatOffer = v.InferOutput<typeof SeatOffer>

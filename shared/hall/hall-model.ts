@@ -90,7 +90,7 @@ export function hallOf(chart: Pick<ChartDocument, 'version' | 'focal_point' | 'c
       seats: own,
       first: seats.length,
       outline: outline.length > 2 ? outline : hullOf(points, ROOM * spacing),
-      center: [(x0 + x1) / 2, (y0 + y1) / 2],
+      center: middleOf([(x0 + x1) / 2, (y0 + y1) / 2], points),
       priceFrom: placed.reduce<number | null>((least, { price_minor: of }) => Math.min(least ?? of, of), null),
     }
     for (const seat of placed) {
@@ -111,6 +111,12 @@ export function hallOf(chart: Pick<ChartDocument, 'version' | 'focal_point' | 'c
     bounds: boxOf([...drawn, [focalPoint.x, focalPoint.y]], spacing),
     tiers: tiersOf(categories),
   }
+}
+
+/** The seat nearest to the middle of a section, because that of a curved one may be outside; else the middle itself. */
+function middleOf(middle: Point, seats: readonly Point[]): Point {
+  const far = ([x, y]: Point) => Math.hypot(x - middle[0], y - middle[1])
+  return seats.reduce((nearest, seat) => (far(seat) < far(nearest) ? seat : nearest), seats[0] ?? middle)
 }
 
 /** Sorts the categories by price, the highest first. Equal prices share a tier. */

@@ -2,7 +2,7 @@
 import { select } from 'd3-selection'
 import 'd3-transition'
 import { type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
-import { type Box, boxOf, type Hall, type Point, type Section } from '../../../shared/hall/hall-model.ts'
+import { type Box, boxOf, type Hall, type Point, type Seat, type Section } from '../../../shared/hall/hall-model.ts'
 import { seatsAreShown } from './drawing.ts'
 
 /** At the closest zoom, neighbouring seats are this far apart in pixels. */
@@ -12,6 +12,9 @@ const CLOSEST_PX = 64
  */
 const NEAR_PX = 46
 const MOVE_MS = 280
+/** The space that stays free around what is shown: beside it, and above and below it for the name of the stage. */
+const ASIDE_PX = 8
+const ABOVE_PX = 24
 /** A zoom of at most this factor still counts as the whole hall. */
 const WHOLE = 1.1
 /** The zoom factor of one step of the buttons and keys. */
@@ -114,6 +117,13 @@ export class Camera {
     this.#moveTo(zoomIdentity.translate(width / 2 - x * k, height / 2 - y * k).scale(k))
   }
 
+  /** Zooms to some seats, and keeps them all in view. */
+  toSeats(seats: readonly Seat[]): void {
+    const { spacing } = this.#hall
+    const points = seats.map(({ x, y }): Point => [x, y])
+    this.#moveTo(this.#showing(boxOf(points, 2 * spacing), NEAR_PX / spacing))
+  }
+
   toSection({ outline }: Section): void {
     const { spacing } = this.#hall
     this.#moveTo(this.#showing(boxOf(outline, spacing), NEAR_PX / spacing))
@@ -159,7 +169,8 @@ export class Camera {
   /** Centres a box as large as it fits, but no closer than `closest`. */
   #showing({ x0, y0, x1, y1 }: Box, closest: number): ZoomTransform {
     const { width, height } = this.#size
-    const k = Math.min(closest, 0.94 * Math.min(width / (x1 - x0), height / (y1 - y0)))
+    const room = [Math.max(1, width - 2 * ASIDE_PX), Math.max(1, height - 2 * ABOVE_PX)] as const
+    const k = Math.min(closest, room[0] / (x1 - x0), room[1] / (y1 - y0))
     return zoomIdentity.translate(width / 2 - ((x0 + x1) / 2) * k, height / 2 - ((y0 + y1) / 2) * k).scale(k)
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ChartSeat } from '../../../shared/api/hall.ts'
 import { hallOf, type Seat } from '../../../shared/hall/hall-model.ts'
-import { fits, stillFree, toggleSeat, unitsIn } from './choice.ts'
+import { fits, freeByCategory, mixedSections, stillFree, toggleSeat, unitsIn } from './choice.ts'
 
 const seat = (number: number, category: string, kind: ChartSeat['kind'] = 'standard'): ChartSeat => ({
   ...{ seat_id: `A-${number}`, row: 'A', number: String(number), place: number },
@@ -35,6 +35,22 @@ describe('a choice', () => {
       { quantity: 0, price_minor: 9 },
     ]
     expect(unitsIn(units)).toBe(3)
+  })
+
+  it('counts what is free at each price, by the seats where a section has several', () => {
+    const single = { section_id: 'circle', name: 'Circle', type: 'reserved', seats: [seat(9, 'back')] } as const
+    const both = hallOf({
+      ...{ version: 1, focal_point: { x: 0, y: 0 }, categories: [] },
+      sections: [{ section_id: 'stalls', name: 'Stalls', type: 'reserved', seats }, single],
+    })
+    const [stalls] = both.sections
+    const states = Uint8Array.from(both.seats, (_, i) => (i === 1 ? 1 : 0))
+    const counted = (counts: [string, number][], known: typeof both.sections) =>
+      [...freeByCategory(both, states, new Map(counts), new Set(known))].sort()
+    expect(mixedSections(both)).toEqual([stalls])
+    expect(counted([['stalls', 3], ['circle', 1]], [])).toEqual([]) // biome-ignore format: pairs
+    expect(counted([['circle', 1]], both.sections.slice(0, 1))).toEqual([['back', 2], ['front', 2]]) // biome-ignore format: pairs
+    expect(counted([], both.sections.slice(0, 1))).toEqual([['front', 2]])
   })
 
   it('filters by price and by wheelchair places', () => {

@@ -4,14 +4,14 @@
  */
 import {
   type Box,
-  boxOf,
   FREE,
   type Hall,
-  ROOM,
+  type Point,
   type Seat,
   type Section,
   TIERS,
 } from '../../../shared/hall/hall-model.ts'
+import { heightOf, linesThatFit, roomIn, rowMarks, stageMark } from './marks.ts'
 import { element } from './parts.ts'
 
 /** The transformation from hall to page: scaled by `k`, then moved. */
@@ -22,16 +22,21 @@ export interface View {
 }
 
 /**
- * Seats are drawn only if neighbours are at least this far apart in pixels; closer ones would look like a grey haze.
+ * Seats are drawn only if neighbours are at least this far apart in pixels. Of a hall that is farther away, its sections
+ * with their prices tell more.
  */
-const SEATS_FROM_PX = 7
+const SEATS_FROM_PX = 10
 /** Neighbouring seats at least this far apart have space for a number. */
 const NUMBERS_FROM_PX = 26
 /** The radius of a seat as a share of the distance between neighbours. */
 const RADIUS = 0.38
 const FADED = 0.22
-/** A row's name is written this far outside its section. */
-const NAME_PX = 9
+/** The names of rows are written only if seats are at least this far apart in pixels. */
+const ROWS_FROM_PX = 14
+/** The radius of the ground below a name at the edge of the map. */
+const GROUND_PX = 11
+/** The space between lines of a section's text, as a multiple of its letters. */
+const LINE_HEIGHT = 1.25
 const FULL_CIRCLE = 2 * Math.PI
 
 /** The colours of the page's brand and look, as the style sheet gives them to the dots of a legend. */
@@ -79,6 +84,8 @@ export interface Scene {
   readonly hall: Hall
   readonly states: Uint8Array
   readonly chosen: readonly Seat[]
+  /** These of the chosen seats are offered: they are ringed, because they are held for nobody. */
+  readonly offered: ReadonlySet<Seat>
   /** The seat with the keyboard's focus. */
   readonly active: Seat | null
   readonly view: View
@@ -88,7 +95,7 @@ export interface Scene {
   readonly density: number
   readonly fits: (seat: Seat) => boolean
   /** Returns the text that is written into a section. */
-  readonly label: (section: Section) => readonly [name: string, more: string]
+  readonly label: (section: Section) => readonly [name: string, price: string, count: string]
   readonly stage: string
 }
 
@@ -127,10 +134,10 @@ export class Painter {
     const seen = boxSeen(scene)
     const areNear = seatsAreShown(hall, view)
     for (const section of hall.sections) this.#outline(section, view)
-    this.#stage(scene)
     if (areNear) this.#seats(scene, seen)
-    else for (const seat of scene.chosen) this.#dot(seat, view, 5)
-    if (!areNear) for (const section of hall.sections) this.#label(section, scene)
+    else for (const section of hall.sections) this.#label(section, scene)
+    if (!areNear) for (const seat of scene.chosen) this.#dot(seat, view, 5)
+    this.#stage(scene)
   }
 
   #outline({ outline }: Section, { k, x, y }: View): void {
@@ -146,23 +153,40 @@ export class Painter {
     to.stroke()
   }
 
-  #stage({ hall: { focalPoint }, view: { k, x, y }, stage }: Scene): void {
-    this.#text(stage, focalPoint.x * k + x, focalPoint.y * k + y, this.#inks.quiet, 600, 13)
+  #stage(scene: Scene): void {
+    const { text, x, y, isStuck } = stageMark(scene.hall, scene.stage, scene)
+    if (isStuck) this.#ground(x, y, this.#widthOf(text, 600, 13) / 2 + GROUND_PX)
+    this.#text(text, x, y, isStuck ? this.#inks.ink : this.#inks.quiet, 600, 13)
   }
 
-  /** Writes the name and more text into a section, as far as there is space. */
+  /** Writes name, price and count of free seats into a section, as far as they fit. */
   #label(section: Section, { view: { k, x, y }, label }: Scene): void {
-    const [name, more] = label(section)
-    const { x0, x1, y0, y1 } = boxOf(section.outline, 0)
     const [cx, cy] = [section.center[0] * k + x, section.center[1] * k + y]
-    const isWide = (text: string, weight: number, px: number) => {
-      this.#to.font = `${weight} ${px}px ${this.#inks.font}`
-      return this.#to.measureText(text).width > (x1 - x0) * k - 6
+    const outline = section.outline.map(([px, py]): Point => [px * k + x, py * k + y])
+    const lines = linesThatFit(
+      label(section),
+      ({ text, weight, px }) => this.#widthOf(text, weight, px),
+      (height) => roomIn(outline, [cx, cy], height),
+    )
+    let top = cy - heightOf(lines) / 2
+    for (const { text, px, weight } of lines) {
+      this.#text(text, cx, top + (px * LINE_HEIGHT) / 2, weight === 600 ? this.#inks.ink : this.#inks.quiet, weight, px)
+      top += px * LINE_HEIGHT
     }
-    const hasMore = (y1 - y0) * k > 36 && !isWide(more, 400, 12)
-    if ((y1 - y0) * k < 14) return
-    this.#text(name, cx, hasMore ? cy - 8 : cy, this.#inks.ink, 600, isWide(name, 600, 14) ? 10 : 14)
-    if (hasMore) this.#text(more, cx, cy + 9, this.#inks.quiet, 400, 12)
+  }
+
+  #widthOf(text: string, weight: number, px: number): number {
+    this.#to.font = `${weight} ${px}px ${this.#inks.font}`
+    return this.#to.measureText(text).width
+  }
+
+  /** A ground on which a text at the edge is read, whatever is below it. */
+  #ground(x: number, y: number, halfWidth: number): void {
+    const to = this.#to
+    to.beginPath()
+    to.roundRect(x - halfWidth, y - GROUND_PX, 2 * halfWidth, 2 * GROUND_PX, GROUND_PX)
+    to.fillStyle = this.#inks.block
+    to.fill()
   }
 
   #text(text: string, x: number, y: number, ink: string, weight: number, px: number): void {
@@ -175,7 +199,7 @@ export class Painter {
   }
 
   #seats(scene: Scene, seen: Box): void {
-    const { hall, states, view, chosen, active, fits, density } = scene
+    const { hall, states, view, chosen, offered, active, fits, density } = scene
     const { k, x, y } = view
     const to = this.#to
     const apart = hall.spacing * k
@@ -202,30 +226,35 @@ export class Painter {
     to.globalAlpha = FADED
     faded.forEach(copy)
     to.globalAlpha = 1
-    for (const seat of chosen) this.#dot(seat, view, size * 1.18)
+    for (const seat of chosen)
+      if (offered.has(seat)) this.#offer(seat, view, size * 1.18)
+      else this.#dot(seat, view, size * 1.18)
     if (apart >= NUMBERS_FROM_PX)
       hall.grid.inside(seen, (seat) => {
         const isMine = mine.has(seat.index)
         if (states[seat.index] !== FREE || !(isMine || fits(seat))) return
-        const ink = isMine ? this.#inks.onMine : this.#inks.onFree
+        const ink = offered.has(seat) ? this.#inks.mine : isMine ? this.#inks.onMine : this.#inks.onFree
         this.#text(seat.number, seat.x * k + x, seat.y * k + y + 0.5, ink, 600, Math.min(14, apart * 0.34))
       })
-    this.#rows(scene, seen, apart)
+    if (apart >= ROWS_FROM_PX) this.#rows(scene)
     if (active) this.#ring(active, view, size)
   }
 
-  /** Writes the row's name before its first seat. */
-  #rows({ hall, view: { k, x, y } }: Scene, { x0, y0, x1, y1 }: Box, apart: number): void {
-    if (apart < 14) return
-    for (const { seats } of hall.sections)
-      for (const [i, seat] of seats.entries()) {
-        const next = seats[i + 1]
-        if (seats[i - 1]?.row === seat.row || seat.x < x0 || seat.x > x1 || seat.y < y0 || seat.y > y1) continue
-        // The name is on the side away from the next seat, in either direction of the row.
-        const [dx, dy] = next?.row === seat.row ? [seat.x - next.x, seat.y - next.y] : [-hall.spacing, 0]
-        const to = (ROOM * hall.spacing + NAME_PX / k) / (Math.hypot(dx, dy) || 1)
-        this.#text(seat.row, (seat.x + dx * to) * k + x, (seat.y + dy * to) * k + y, this.#inks.quiet, 400, 12)
-      }
+  #rows(scene: Scene): void {
+    for (const { text, x, y, isStuck } of rowMarks(scene.hall, scene)) {
+      if (isStuck) this.#ground(x, y, GROUND_PX)
+      this.#text(text, x, y, isStuck ? this.#inks.ink : this.#inks.quiet, isStuck ? 600 : 400, 12)
+    }
+  }
+
+  #offer(seat: Seat, view: View, size: number): void {
+    this.#dot(seat, view, size)
+    const { k, x, y } = view
+    const to = this.#to
+    to.beginPath()
+    to.arc(seat.x * k + x, seat.y * k + y, Math.max(2, size - 3), 0, FULL_CIRCLE)
+    to.fillStyle = this.#inks.block
+    to.fill()
   }
 
   #dot(seat: Seat, { k, x, y }: View, size: number): void {

@@ -7,7 +7,13 @@ import type { Hall } from '../../../shared/hall/hall-model.ts'
 import type { Filter } from './choice.ts'
 import { element, type Names } from './parts.ts'
 
-export function filtersOf(hall: Hall, names: Names, onChange: (changes: Partial<Filter>) => void): HTMLElement {
+interface Filters {
+  readonly element: HTMLElement
+  /** Shows the number of free seats at each price; none where it is not known. */
+  readonly count: (free: ReadonlyMap<string, number>) => void
+}
+
+export function filtersOf(hall: Hall, names: Names, onChange: (changes: Partial<Filter>) => void): Filters {
   const { texts } = names
   const prices = new Map<string, number>()
   for (const { category, price_minor } of hall.seats)
@@ -18,18 +24,32 @@ export function filtersOf(hall: Hall, names: Names, onChange: (changes: Partial<
     input.addEventListener('change', () => onChange({ category }))
     return element('label', {}, input, ...content)
   }
+  const counts = new Map([...prices.keys()].map((category) => [category, element('span', { class: 'quiet' })]))
   const ofPrices = [...prices].map(([category, price]) =>
-    choice(category, element('i', { class: `dot c${hall.tiers.get(category) ?? 1}` }), names.money(price)),
+    choice(
+      category,
+      element('i', { class: `dot c${hall.tiers.get(category) ?? 1}` }),
+      element('span', {}, names.money(price), ' ', counts.get(category) ?? ''),
+    ),
   )
   const box = element('input', { type: 'checkbox', class: 'sr', form: '' })
   box.addEventListener('change', () => onChange({ accessible: box.checked }))
   const accessible = hall.seats.some(({ kind }) => kind === 'accessible')
     ? [element('label', {}, box, element('span', {}, texts.accessible ?? ''))]
     : []
-  return element(
+  const filters = element(
     'fieldset',
     {},
     element('legend', { class: 'sr' }, texts.price ?? ''),
     element('div', { class: 'filters' }, choice(null, texts.anyPrice ?? ''), ...ofPrices, ...accessible),
   )
+  return {
+    element: filters,
+    count: (free) => {
+      for (const [category, count] of counts) {
+        const left = free.get(category)
+        count.textContent = left === undefined ? '' : names.count(left)
+      }
+    },
+  }
 }

@@ -17,13 +17,15 @@ import {
   type Section,
 } from '../../../shared/hall/hall-model.ts'
 import { Camera } from './camera.ts'
-import { type Filter, fits, stillFree, toggleSeat, unitsIn } from './choice.ts'
+import { type Filter, fits, freeByCategory, mixedSections } from './choice.ts'
 import { inksOf, Painter, type Scene } from './drawing.ts'
 import { filtersOf } from './filters.ts'
 import { MiniMap } from './mini-map.ts'
 import { element, Names, SeatList } from './parts.ts'
-import { fieldOf, showPicked, unitsOf } from './picked.ts'
+import { showPicked } from './picked.ts'
+import { legendOf, planOf } from './plan.ts'
 import { Feed, type SeatData } from './seat-updates.ts'
+import { Selection } from './selection.ts'
 import { Tabs, type ViewName } from './tabs.ts'
 
 /** Closer seats are too near each other for a finger, so a press zooms in first. */
@@ -40,13 +42,16 @@ const MAX_DENSITY = 2
 let latest: { readonly key: string; readonly hall: Hall } | null = null
 let currentMap: HallMap | null = null
 
-/** Shows the hall in its place on the page, which the first script has inserted. */
-export async function start(place: HTMLElement): Promise<void> {
+/**
+ * Shows the hall in its place on the page, which the first script has inserted. `chosen` are the seats that the visitor
+ * chose in an earlier version of the hall.
+ */
+export async function start(place: HTMLElement, chosen: readonly Seat[] = []): Promise<void> {
   currentMap?.stop()
   currentMap = null
   const sale = `/sales/${document.getElementById('stage')?.dataset.sale}`
   const hall = await hallAt(sale, place.dataset.version ?? '')
-  if (place.isConnected) currentMap = new HallMap(place, hall, sale)
+  if (place.isConnected) currentMap = new HallMap(place, hall, sale, chosen)
 }
 
 async function hallAt(sale: string, version: string): Promise<Hall> {
@@ -70,28 +75,27 @@ class HallMap {
   readonly #list: SeatList
   readonly #painter: Painter
   readonly #stop = new AbortController()
-  readonly #limit: number
   readonly #canvas = element('canvas', { tabindex: '0', role: 'application', 'aria-describedby': 'hall-keys' })
   readonly #mini: MiniMap
   readonly #drawn = element('div')
+  readonly #filters: ReturnType<typeof filtersOf>
   readonly #tabs: Tabs
   /** The section that the visitor is in, or was in last. */
   #section: Section | null = null
   readonly #readout = element('p', { class: 'hall-readout' })
   readonly #camera: Camera
-  #chosen: readonly Seat[] = []
+  readonly #selection: Selection
   #active: Seat | null = null
   #filter: Filter = { category: null, accessible: false }
   #isDue = false
   /** The sections whose seats have been read. */
   readonly #known = new Set<Section>()
 
-  constructor(place: HTMLElement, hall: Hall, sale: string) {
+  constructor(place: HTMLElement, hall: Hall, sale: string, chosen: readonly Seat[]) {
     this.#place = place
     this.#form = place.closest('form')
     this.#hall = hall
     this.#mini = new MiniMap(hall)
-    this.#limit = Number(place.dataset.limit)
     this.#names = new Names(place.dataset, document.documentElement.lang, place.dataset.currency ?? 'EUR')
     const { hallTab = '', listTab = '' } = this.#names.texts
     this.#tabs = new Tabs({ labels: { hall: hallTab, list: listTab }, onPress: (view) => this.#onTab(view) })
@@ -101,11 +105,12 @@ class HallMap {
       names: this.#names,
       states: () => this.#seatData.states,
       counts: this.#seatData.counts,
-      isChosen: (seat) => this.#chosen.some(({ index }) => index === seat.index),
+      isChosen: (seat) => this.#selection.seats.includes(seat),
       filter: () => this.#filter,
       onPress: (seat) => this.#press(seat),
       onOpen: () => this.#feed.hurry(),
     })
+    this.#filters = filtersOf(hall, this.#names, (changes) => this.#filterBy(changes))
     this.#build()
     this.#painter = new Painter(this.#canvas, inksOf(place))
     this.#camera = new Camera(this.#canvas, hall, () => this.#onMove(), this.#stop.signal)
@@ -113,19 +118,28 @@ class HallMap {
       sale,
       data: this.#seatData,
       neededSections: () => this.#neededSections(),
+      countedSections: mixedSections(hall),
       onChange: (section) => this.#onChange(section),
       onNewChart: (version) => {
         place.dataset.version = String(version)
         this.stop()
         const onLost = () => place.replaceChildren(place.dataset.away ?? '')
-        setTimeout(() => void start(place).catch(onLost), NEW_CHART_AFTER_MS)
+        setTimeout(() => void start(place, this.#selection.seats).catch(onLost), NEW_CHART_AFTER_MS)
       },
     })
-    this.#takeChosen()
+    this.#selection = new Selection({
+      ...{ hall, sale, names: this.#names, form: this.#form, limit: Number(place.dataset.limit) },
+      signal: this.#stop.signal,
+      onChange: () => this.#showChoice(),
+      onOffer: (seats) => this.#camera.toSeats(seats),
+      warn: (text) => this.#warn(text),
+    })
+    this.#selection.take(chosen)
     this.#listen()
     this.#camera.fit(false)
     this.#feed.start()
     this.#showPicked()
+    this.#selection.replaceRemoved(chosen)
   }
 
   stop(): void {
@@ -137,39 +151,16 @@ class HallMap {
 
   #build(): void {
     const { texts } = this.#names
-    const button = (label: string | undefined, sign: string, act: () => void) => {
-      const made = element('button', { type: 'button', class: 'icon-button', 'aria-label': label ?? '' }, sign)
-      made.addEventListener('click', act)
-      return made
-    }
     this.#canvas.setAttribute('aria-label', texts.map ?? '')
-    const legend = (kind: string, text: string | undefined) =>
-      element('li', {}, element('i', { class: `dot ${kind}` }), text ?? '')
-    const plan = element(
-      'div',
-      { class: 'hall-plan', dir: 'ltr' },
-      this.#canvas,
-      this.#mini.element,
-      element(
-        'div',
-        { class: 'hall-zoom' },
-        button(texts.zoomIn, '+', () => this.#camera.closer()),
-        button(texts.zoomOut, '−', () => this.#camera.farther()),
-        button(texts.whole, '⤢', () => this.#camera.fit()),
-      ),
-    )
+    const plan = planOf(this.#canvas, this.#mini.element, texts, {
+      closer: () => this.#camera.closer(),
+      farther: () => this.#camera.farther(),
+      fit: () => this.#camera.fit(),
+    })
     this.#list.element.hidden = true
-    const legends = element(
-      'ul',
-      { class: 'row legend small quiet' },
-      legend('mine', texts.yours),
-      legend('c1', texts.free),
-      legend('taken', texts.occupied),
-      legend('square', texts.wheelchair),
-    )
-    this.#drawn.append(plan, this.#readout, legends)
+    this.#drawn.append(plan, this.#readout, legendOf(texts))
     this.#place.replaceChildren(
-      filtersOf(this.#hall, this.#names, (changes) => this.#filterBy(changes)),
+      this.#filters.element,
       this.#drawn,
       element('p', { class: 'sr', id: 'hall-keys' }, texts.mapKeys ?? ''),
       this.#list.element,
@@ -294,34 +285,21 @@ class HallMap {
   }
 
   #press(seat: Seat): void {
-    const isChosen = this.#chosen.some(({ index }) => index === seat.index)
-    if (!isChosen && this.#seatData.states[seat.index] !== FREE) {
+    if (!this.#selection.seats.includes(seat) && this.#seatData.states[seat.index] !== FREE) {
       this.#say(this.#names.described(seat, this.#seatData.states))
       return
     }
-    const room = this.#limit - this.#chosen.length - unitsIn(unitsOf(this.#form, this.#hall))
-    const next = toggleSeat(this.#chosen, seat, room)
-    if (next) this.#chosen = next
-    else this.#warn(this.#names.fill('perVisitorTogether', { n: this.#names.count(this.#limit) }))
-    this.#showChoice()
-    if (next)
-      this.#say(`${this.#names.texts.yourSeats}: ${this.#names.all(this.#chosen.map(this.#names.whole)) || '0'}`)
+    if (!this.#selection.toggle(seat)) return
+    const { texts, all, whole } = this.#names
+    this.#say(`${texts.yourSeats}: ${all(this.#selection.seats.map(whole)) || '0'}`)
   }
 
   // -- The choice ---------------------------------------------------------------------------------------------------
 
-  /** Takes the seats that the page contains: those of a form that met a problem, or those that replace taken ones. */
-  #takeChosen(): void {
-    const came = document.getElementById('chosen-seats')
-    const names = [...(came?.querySelectorAll<HTMLInputElement>('input:checked') ?? [])].map(({ name }) => name)
-    came?.remove()
-    this.#chosen = this.#hall.seats.filter((seat) => names.includes(fieldOf(seat)))
-  }
-
   #neededSections(): ReadonlySet<Section> {
     const { sections } = this.#hall
     const wanted = new Set<Section>(this.#list.open())
-    for (const { section } of this.#chosen) wanted.add(section)
+    for (const { section } of this.#selection.seats) wanted.add(section)
     if (!this.#camera.showsSeats) return wanted
     const { x0, y0, x1, y1 } = this.#camera.box
     for (const section of sections) {
@@ -334,13 +312,8 @@ class HallMap {
   #onChange(section?: Section): void {
     if (section) this.#known.add(section)
     // A seat counts as taken until its section has been read.
-    const isKnown = ({ section: of }: Seat) => this.#known.has(of)
-    const { chosen, gone } = stillFree(this.#chosen.filter(isKnown), this.#seatData.states)
-    if (gone.length > 0) {
-      this.#chosen = [...this.#chosen.filter((seat) => !isKnown(seat)), ...chosen]
-      this.#warn(this.#names.fill('gone', { seats: this.#names.all(gone.map(this.#names.whole)) }))
-      this.#showChoice()
-    }
+    this.#selection.leaveTaken(({ section: of }) => this.#known.has(of), this.#seatData.states)
+    this.#filters.count(freeByCategory(this.#hall, this.#seatData.states, this.#seatData.counts, this.#known))
     if (section) this.#list.update(section)
     else this.#showCounts()
     this.#redraw()
@@ -364,8 +337,12 @@ class HallMap {
   }
 
   #showPicked(): void {
-    const [hall, names, chosen, form] = [this.#hall, this.#names, this.#chosen, this.#form]
-    showPicked({ hall, names, chosen, form, onTakeOut: (seat) => this.#takeOut(seat) })
+    showPicked({
+      ...{ names: this.#names, form: this.#form, chosen: this.#selection.seats },
+      isOffer: this.#selection.offered.length > 0,
+      onTakeOut: (seat) => this.#takeOut(seat),
+      onAnother: () => this.#selection.findAnother(),
+    })
   }
 
   #takeOut(seat: Seat): void {
@@ -402,7 +379,8 @@ class HallMap {
     return {
       hall: this.#hall,
       states: this.#seatData.states,
-      chosen: this.#chosen,
+      chosen: this.#selection.seats,
+      offered: new Set(this.#selection.offered),
       active: this.#active,
       view: this.#camera.view,
       ...this.#camera.size,
@@ -411,7 +389,8 @@ class HallMap {
       label: ({ name, id, priceFrom }) => {
         const price = priceFrom === null ? '' : this.#names.fill('from', { m: this.#names.money(priceFrom) })
         const free = this.#seatData.counts.get(id)
-        return [name, free === 0 ? this.#names.left(free) : price]
+        if (free === 0) return [name, this.#names.left(free), '']
+        return [name, price, free === undefined ? '' : this.#names.fill('freeSeats', { n: this.#names.count(free) })]
       },
       stage: this.#names.texts.stage ?? '',
     }

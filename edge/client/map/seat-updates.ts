@@ -28,6 +28,8 @@ interface FeedOptions {
   readonly data: SeatData
   /** Returns the sections whose seats are needed now. */
   readonly neededSections: () => ReadonlySet<Section>
+  /** The sections whose seats are counted by price. They are read if a round has room for them, and after a change. */
+  readonly countedSections: readonly Section[]
   /** Called after a change. `section` is set if the states of its seats changed. */
   readonly onChange: (section?: Section) => void
   /** Called if the hall has a new chart. */
@@ -108,11 +110,19 @@ export class Feed {
   #isMissingSome = () =>
     [...this.#options.neededSections()].some(({ id, seats }) => seats.length > 0 && !this.#readAtMs.has(id))
 
-  /** The sections to read: unread ones first, then changed ones, then those that were read longest ago. */
+  /**
+   * The sections to read: unread ones first, then changed ones, then those that were read longest ago; and then those
+   * that are only counted, if they are unread or have changed.
+   */
   #due(): Section[] {
     const age = ({ id }: Section) => (this.#readAtMs.get(id) ?? -Infinity) - (this.#changed.has(id) ? 1e9 : 0)
-    const neededSections = [...this.#options.neededSections()].filter(({ seats }) => seats.length > 0)
-    return neededSections.sort((a, b) => age(a) - age(b)).slice(0, SECTIONS_A_ROUND)
+    const inTurn = (sections: Iterable<Section>) => [...sections].sort((a, b) => age(a) - age(b))
+    const needed = this.#options.neededSections()
+    const counted = this.#options.countedSections.filter(
+      (section) => !needed.has(section) && (!this.#readAtMs.has(section.id) || this.#changed.has(section.id)),
+    )
+    const due = [...inTurn(needed), ...inTurn(counted)].filter(({ seats }) => seats.length > 0)
+    return due.slice(0, SECTIONS_A_ROUND)
   }
 
   async #readCounts(): Promise<void> {

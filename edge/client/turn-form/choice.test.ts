@@ -37,8 +37,8 @@ it('says that it is not sent to a country, or is too heavy for it', () => {
   expect(costs({ product_id: 'shoe-42', quantity: '3', country: 'DE' })).toEqual(['away'])
 })
 
-it('counts seats at the price of each, places and products; of the best seats nobody knows the price before', () => {
+it('counts seats at the price of each, places and products; the best seats have a price once they are offered', () => {
   const seats = { 'seat:stalls:A-1': '1', 'places:stalls': '1', 'units:shoe-42': '', country: 'DE' }
   expect(costs(seats, { 'seat:stalls:A-1': 9_000 })).toEqual(['exact', 13_900])
-  expect(costs({ ...seats, 'best-quantity': '2' }, { 'seat:stalls:A-1': 9_000 })).toEqual(['from', 13_900])
+  expect(costs({ ...seats, 'best-quantity': '2' }, { 'seat:stalls:A-1': 9_000 })).toEqual(['exact', 13_900])
 })

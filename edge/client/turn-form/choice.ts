@@ -13,14 +13,14 @@ export type Sum =
   | { readonly kind: 'away' }
   | { readonly kind: 'from' | 'exact'; readonly totals: Totals }
 
-export function sumOf({ lines, hasMore }: Choice, { terms, currency }: Offer, country: string): Sum {
-  if (lines.length === 0 && !hasMore) return { kind: 'none' }
+export function sumOf({ lines }: Choice, { terms, currency }: Offer, country: string): Sum {
+  if (lines.length === 0) return { kind: 'none' }
   const { delivery } = terms
   const isOpen = delivery.kind === 'address' && country === '' && dependsOnCountry(delivery)
   const known = isOpen ? { ...terms, delivery: { ...delivery, kind: 'none' as const } } : terms
   const bill = billOf(lines, known, { country: country || undefined, currency })
   if (!bill) return { kind: 'away' }
-  return { kind: isOpen || hasMore ? 'from' : 'exact', totals: bill.totals }
+  return { kind: isOpen ? 'from' : 'exact', totals: bill.totals }
 }
 
 const dependsOnCountry = ({ prices }: Offer['terms']['delivery']) => prices?.some(({ countries }) => countries) ?? false

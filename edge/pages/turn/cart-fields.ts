@@ -3,7 +3,8 @@
  * same fields as the map. Each line remembers the part of the form from which it came, because an error is shown
  * there.
  */
-import type { CheckoutLine } from '../../../shared/api/public.ts'
+import type { SeatOffer, SeatOfferRequest } from '../../../shared/api/hall.ts'
+import { type CheckoutLine, SEAT_KINDS } from '../../../shared/api/public.ts'
 import type { Fields } from '../../../shared/parse.ts'
 
 /** The name `seat:SECTION:SEAT` means a chosen seat, whatever its value. */
@@ -23,8 +24,8 @@ export interface NamedSeat {
   readonly seat: string
 }
 
-/** The part of the form from which a line came: the seats, the best available ones, or the field of a number. */
-export type Part = 'seats' | 'best' | `units:${string}` | `places:${string}` | `count:${string}`
+/** The part of the form from which a line came: the seats, or the field of a number. */
+export type Part = 'seats' | `units:${string}` | `places:${string}` | `count:${string}`
 export interface ChosenLine {
   readonly part: Part
   readonly line: CheckoutLine
@@ -49,7 +50,6 @@ export function linesIn(fields: Fields): ChosenLine[] {
       line: { section_id, seats: named.map(({ seat }) => seat) },
     }),
   )
-  const best = bestIn(fields)
   const others = Object.entries(fields).flatMap(([name, typed]): ChosenLine[] => {
     const [kind, id, more] = name.split(':')
     if (kind === 'size' && id && more) return sizeIn(fields, `count:${id}:${more}`, typed)
@@ -58,7 +58,7 @@ export function linesIn(fields: Fields): ChosenLine[] {
     if (kind === 'places') return [{ part: `places:${id}`, line: { section_id: id, quantity: Number(typed) } }]
     return []
   })
-  return [...seats, ...(best ? [{ part: 'best' as const, line: best }] : []), ...others]
+  return [...seats, ...others]
 }
 
 /** A chosen size counts one until another number is typed; 0 takes it out. */
@@ -67,18 +67,51 @@ function sizeIn(fields: Fields, part: `count:${string}`, variant: string): Chose
   return variant === '' || isNone(typed) ? [] : [{ part, line: { product_id: variant, quantity: Number(typed) } }]
 }
 
-function bestIn(fields: Fields): CheckoutLine | null {
+// -- The best seats -------------------------------------------------------------------------------------------------
+
+/** The button of this name asks for an offer. With the value `another`, the offers before are left out. */
+export const FIND = 'find'
+export const ANOTHER = 'another'
+/** The hidden field of this name lists the fields of all seats that were offered, the current offer among them. */
+export const OFFERED = 'offered'
+
+/** The seats that were offered, by the names of their fields. */
+export const offeredIn = (fields: Fields): string[] => (fields[OFFERED] ?? '').split(' ').filter((name) => name !== '')
+
+/**
+ * What the visitor asks the shop to choose; null if nothing. Seats are offered by name before they are reserved, so a
+ * form with a number of best seats and no seat by name asks for an offer, whichever button sends it.
+ */
+export function wishIn(fields: Fields): SeatOfferRequest | null {
+  const named = seatsIn(fields)
   const quantity = fields['best-quantity']
-  if (isNone(quantity)) return null
+  const isAsked = fields[FIND] !== undefined || (named.length === 0 && !isNone(quantity))
+  if (!isAsked) return null
   const section = fields['best-section']
   const category = fields['best-category']
+  const kind = SEAT_KINDS.find((one) => one === fields['best-kind'])
+  const offered = offeredIn(fields)
+  const kept = named.filter(({ section, seat }) => !offered.includes(seatField(section, seat)))
+  const not = [
+    ...kept,
+    ...(fields[FIND] === ANOTHER ? seatsIn(Object.fromEntries(offered.map((name) => [name, '1']))) : []),
+  ]
   return {
     ...(section && { section_id: section }),
     ...(category && { category }),
+    ...(kind && { kind }),
     quantity: Number(quantity),
-    together: fields['best-together'] !== undefined,
-    ...(fields['best-accessible'] !== undefined && { accessible: true }),
+    ...(not.length > 0 && { not: not.map(({ seat }) => seat) }),
   }
+}
+
+/** The form with the offered seats in it, which replace those of an earlier offer. */
+export function withOffer(fields: Fields, { section_id, seats }: Pick<SeatOffer, 'section_id' | 'seats'>): Fields {
+  const earlier = offeredIn(fields)
+  const names = seats.map((seat) => seatField(section_id, seat))
+  const others = Object.entries(fields).filter(([name]) => name !== FIND && !earlier.includes(name))
+  const offered = fields[FIND] === ANOTHER ? [...earlier, ...names] : names
+  return { ...Object.fromEntries([...others, ...names.map((name) => [name, '1'])]), [OFFERED]: offered.join(' ') }
 }
 
 const isNone = (typed: string | undefined) => typed === undefined || /^0*$/.test(typed.trim())

@@ -2,7 +2,7 @@
  * The form of a sale with a hall: the best seats, standing places and products, several in one cart. Without a script
  * it is a plain form. The map, which a script adds, writes the chosen seats into the same form.
  */
-import { Gone, type PublicProduct, type PublicSale } from '../../../shared/api/public.ts'
+import { Gone, type PublicProduct, type PublicSale, type SeatKind } from '../../../shared/api/public.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import type { Problem } from '../../../shared/problem.ts'
@@ -11,7 +11,20 @@ import { type Html, html, postForm, texts } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
 import type { Entered, PageContext, Refused, SeatFacts } from '../view.ts'
 import type { Words } from '../words/words.ts'
-import { linesIn, type NamedSeat, type Part, partOf, seatField, seatsIn, unitsField } from './cart-fields.ts'
+import {
+  ANOTHER,
+  FIND,
+  linesIn,
+  type NamedSeat,
+  OFFERED,
+  offeredIn,
+  type Part,
+  partOf,
+  seatField,
+  seatsIn,
+  unitsField,
+  wishIn,
+} from './cart-fields.ts'
 import { checkoutFields } from './checkout-fields.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './faults.ts'
 
@@ -20,6 +33,9 @@ import { checkoutFaults, describes, type Faults, faultBeside, limitText } from '
  * nothing.
  */
 const SOMETHING_TO_CHOOSE = html`<input type="hidden" name="product_id" value="">`
+
+/** The first button of a form is pressed by Enter in any field. It must not be the one that finds the best seats. */
+const RESERVED_BY_ENTER = html`<button hidden></button>`
 
 export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
   products.some(({ section_type }) => section_type)
@@ -60,7 +76,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
     `/sales/${view.sale}/buy`,
     html`
     <link rel="stylesheet" href="${hallStyle.path}">
-    ${SOMETHING_TO_CHOOSE}
+    ${RESERVED_BY_ENTER}${SOMETHING_TO_CHOOSE}
     <div class="page map split"><div>${left}</div><div>${right}</div></div>
   `,
   )
@@ -71,7 +87,7 @@ function mapPlace({ view, words }: PageContext): Html | false {
   const { chart_version, limit_per_visitor, products } = view.state
   if (chart_version === null) return false
   const currency = products.find(({ section_type }) => section_type)?.currency ?? ''
-  const { left, noneLeft, perVisitorTogether, total } = words
+  const { left, noneLeft, perVisitorTogether } = words
   return html`<div class="hall" id="hall" data-script="${mapScript.path}"
     data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}"
     ${texts({
@@ -81,7 +97,7 @@ function mapPlace({ view, words }: PageContext): Html | false {
       left,
       noneLeft,
       perVisitorTogether,
-      total,
+      tryAgain: words.problems['try-again'][1],
     })}></div>`
 }
 
@@ -120,13 +136,19 @@ function takenNotice(context: PageContext, { problem, chosen }: Refused): Html {
       <p>${offerIn(problem).length > 0 ? hall.offer : hall.noOffer}</p></div>`
 }
 
-/** The chosen seats of the form, or the offered ones: one press takes them all, and each can be left out. */
+/**
+ * The chosen seats of the form, or the offered ones: one press takes them all, and each can be left out. Seats that
+ * the shop would choose are held for nobody yet, and another offer is one press away.
+ */
 function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html | false {
   const { view, words, lang } = context
-  const offered = problem?.type.endsWith('/seat-taken') ? offerIn(problem) : []
+  const { hall } = words
+  const instead = problem?.type.endsWith('/seat-taken') ? offerIn(problem) : []
   const gone: readonly unknown[] = Array.isArray(problem?.seats) ? problem.seats : []
-  const seats = offered.length > 0 ? offered : seatsIn(chosen).filter(({ seat }) => !gone.includes(seat))
+  const seats = instead.length > 0 ? instead : seatsIn(chosen).filter(({ seat }) => !gone.includes(seat))
   if (seats.length === 0) return false
+  const offered = offeredIn(chosen)
+  const isOffer = seats.some(({ section, seat }) => offered.includes(seatField(section, seat)))
   const choices = seats.map((named) => {
     const [section, seat] = namesOf(context, named)
     const price = view.hall?.seat(named.section, named.seat)?.price_minor
@@ -136,13 +158,22 @@ function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html |
       <span><bdi>${section}</bdi>, <bdi>${seat}</bdi></span>
       ${price !== undefined && html`<b>${money(lang, price, product?.currency ?? '')}</b>`}</label>`
   })
-  return html`<fieldset class="part" id="chosen-seats"><legend>${words.hall.yourSeats}</legend><div
-    class="choices">${choices}</div></fieldset>`
+  return html`<fieldset class="part" id="chosen-seats"><legend>${
+    isOffer ? hall.wouldTake : hall.yourSeats
+  }</legend><div class="choices">${choices}</div>${
+    isOffer &&
+    html`<p class="small quiet">${hall.notHeld}</p><input type="hidden" name="${OFFERED}" value="${offered.join(' ')}">
+      <noscript><button class="button second" name="${FIND}" value="${ANOTHER}" formnovalidate>${
+        hall.another
+      }</button></noscript>`
+  }</fieldset>`
 }
 
 // -- The best seats, places and products ----------------------------------------------------------------------------
 
-/** The shop chooses these seats. A script folds this part if it shows the map. */
+/**
+ * The shop chooses these seats, and shows them before they are reserved. A script folds this part if it shows the map.
+ */
 function bestSeats(
   context: PageContext,
   sections: readonly PublicProduct[],
@@ -159,37 +190,57 @@ function bestSeats(
     const left = available === 0 ? words.noneLeft : fill(words.left, { n: count(lang, available) })
     return option(product_id, chosen['best-section'] === product_id, `${name} (${left})`)
   })
-  const prices = view.hall?.categories.map(({ category, price_minor, price_to_minor }) => {
-    const price = money(lang, price_minor, currency)
-    const text = price_to_minor > price_minor ? fill(hall.from, { m: price }) : price
-    return option(category, chosen['best-category'] === category, `${category} · ${text}`)
-  })
-  const sent = Object.keys(chosen).length > 0
-  const box = (name: string, isChecked: boolean, text: string) =>
-    html`<label class="row check"><input type="checkbox" name="${name}" value="1" ${
-      isChecked && html`checked`
-    }> <span>${text}</span></label>`
+  const prices = categoryNames(context, currency).map(([category, name]) =>
+    option(category, chosen['best-category'] === category, name),
+  )
+  const kinds = kindsOf(context).map(
+    ([kind, name]) =>
+      html`<label><input class="sr" type="radio" name="best-kind" value="${kind}" ${
+        (chosen['best-kind'] ?? '') === kind && html`checked`
+      }><span>${name}</span></label>`,
+  )
   const most = Math.min(view.state.limit_per_visitor, free)
-  return html`<details class="best" id="best" open><summary class="button second">${hall.best}</summary>
+  return html`<details class="best" id="best" ${
+    offeredIn(chosen).length === 0 && html`open`
+  }><summary class="button second">${hall.best}</summary>
       <fieldset class="panel"><legend class="sr">${hall.bestText}</legend><p class="quiet small">${hall.bestText}</p>
-      <label class="field">${words.quantity}
-        <input type="number" name="best-quantity" min="0" max="${most}" value="${
-          chosen['best-quantity'] ?? ''
-        }" inputmode="numeric" ${describes(faults, 'best')}></label>${faultBeside(faults, 'best')}
+      ${kinds.length > 1 && html`<div class="filters kinds" role="radiogroup" aria-label="${hall.best}">${kinds}</div>`}
       ${
         sections.length > 1 &&
         html`<label class="field">${hall.section} <select
         name="best-section">${option('', false, hall.anySection)}${names}</select></label>`
       }
       ${
-        prices &&
         prices.length > 1 &&
         html`<label class="field">${hall.price} <select
         name="best-category">${option('', false, hall.anyPrice)}${prices}</select></label>`
       }
-      ${box('best-together', !sent || chosen['best-together'] !== undefined, hall.together)}
-      ${box('best-accessible', chosen['best-accessible'] !== undefined, hall.accessible)}
+      <div class="find"><label class="field">${hall.howMany}
+        <input type="number" name="best-quantity" min="0" max="${most}" value="${
+          chosen['best-quantity'] ?? ''
+        }" inputmode="numeric" ${describes(faults, 'best')}></label>
+      <button class="button" name="${FIND}" value="best" formnovalidate>${hall.find}</button></div>${faultBeside(
+        faults,
+        'best',
+      )}
       </fieldset></details>`
+}
+
+/** A category is named by its price, as people know it, and by its own name only beside another of the same price. */
+function categoryNames({ view, words, lang }: PageContext, currency: string): [category: string, name: string][] {
+  const priced = (view.hall?.categories ?? []).map(({ category, price_minor, price_to_minor }) => {
+    const price = money(lang, price_minor, currency)
+    return [category, price_to_minor > price_minor ? fill(words.hall.from, { m: price }) : price] as const
+  })
+  const isShared = (name: string) => priced.filter(([, other]) => other === name).length > 1
+  return priced.map(([category, name]) => [category, isShared(name) ? `${name} · ${category}` : name])
+}
+
+/** The kinds of seats to choose from, those that the hall has. */
+function kindsOf({ view, words }: PageContext): [kind: SeatKind | '', name: string][] {
+  const { anySeat, restrictedOnly, withCompanion } = words.hall
+  const kinds = [['restricted_view', restrictedOnly] as const, ['accessible', withCompanion] as const]
+  return [['', anySeat], ...kinds.filter(([kind]) => view.hall?.kinds.has(kind)).map(([...pair]) => pair)]
 }
 
 /** The number of units of a product, or of places in a standing section. */
@@ -220,13 +271,18 @@ export function cartFaults(context: PageContext, entered: Entered): Faults {
   if (!problem) return checkoutFaults(context, entered)
   const { words } = context
   const { type, errors = [], section_id, product_id } = problem
+  const isGone = problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)
+  if (wishIn(chosen)) {
+    if (isGone) return { best: words.hall.fewer }
+    const isNumber = errors.some(({ field }) => field === 'quantity')
+    return errors.length === 0 ? {} : { best: isNumber ? limitText(context) : words.chooseAgain }
+  }
   const lines = linesIn(chosen)
   const about = [section_id, product_id].find((id) => typeof id === 'string')
-  const isPart = ({ part, line }: (typeof lines)[number]) =>
-    part !== 'best' && (line.product_id ?? line.section_id) === about
-  // The part in which to choose less: the named product, or otherwise the best seats.
-  const named = lines.find(isPart)?.part ?? lines.find(({ part }) => part === 'best')?.part ?? 'cart'
-  if (problem.remaining !== undefined || /(all-in-carts|sold-out)$/.test(type)) {
+  const isPart = ({ line }: (typeof lines)[number]) => (line.product_id ?? line.section_id) === about
+  // The part in which to choose less.
+  const named = lines.find(isPart)?.part ?? 'cart'
+  if (isGone) {
     const gone = (tryParse(Gone, problem.gone) ?? []).map(({ product_id, section_id = product_id }) => section_id)
     const parts = lines.flatMap(({ part, line }) => (gone.includes(line.product_id ?? line.section_id) ? part : []))
     return Object.fromEntries((parts.length > 0 ? parts : [named]).map((part) => [part, words.hall.fewer]))
