@@ -26,7 +26,7 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
       ...variants.map(({ variant_id, ...unit }) => ({ product_id: variant_id, currency: product.currency, ...unit })),
     ])
     for (const { product_id, available, unit_price_minor, currency } of units)
-      each<HTMLInputElement>(`#choices :is([name=product_id], [type=radio])[value="${product_id}"]`, (choice) => {
+      each<HTMLInputElement>(`#choices [value="${product_id}"]`, (choice) => {
         // A chosen option stays chosen even if it is sold out, because it may become available again, and otherwise
         // the response to the form says so.
         if (choice.type === 'radio') choice.disabled = available === 0 && !choice.checked
