@@ -12,8 +12,8 @@ import type {
 import { authorizeResult, capturedOf } from '../../../origin/providers/provider.ts'
 import type { Fate, Process, Scheduler } from '../scheduler.ts'
 
-/** ok: authorized; declined; 3ds: its buyer has to authenticate it, and does, or fails to, or never comes back. */
-export type Method = 'ok' | 'declined' | '3ds'
+/** 3ds: its buyer has to authenticate it at their bank, and 3ds away: they never come back from there. */
+export type Method = 'ok' | 'declined' | '3ds' | '3ds away'
 
 export interface Charge {
   readonly charge: string
@@ -61,26 +61,26 @@ export class Bank {
   #authorize(order: string, attempt: number, amountMinor: number, currency: string, method: string): Charge {
     const known = [...this.charges.values()].find((one) => one.order === order && one.attempt === attempt)
     if (known) return known
-    const status = method === 'declined' ? 'declined' : method === '3ds' ? 'requires_action' : 'authorized'
+    const status = method === 'declined' ? 'declined' : method.startsWith('3ds') ? 'requires_action' : 'authorized'
     const charge: Charge = {
       charge: `ch_${this.charges.size + 1}`,
       ...{ order, attempt, amountMinor, currency, status, takenMinor: 0, refunds: [] },
     }
     this.charges.set(charge.charge, charge)
     this.#changed(charge)
-    if (status === 'requires_action') this.#askBuyer(charge)
+    if (method === '3ds') this.#askBuyer(charge)
     return charge
   }
 
-  /** The buyer at their bank: authenticates (done), fails to (lost), or never comes back (failed). */
+  /** The buyer at their bank: authenticates (done), or fails to (lost). */
   #askBuyer(charge: Charge): void {
     this.#scheduler.add({
       owner: undefined,
       name: 'the bank of a buyer',
       what: 'asks the buyer to authenticate',
-      fates: ['done', 'lost', 'failed'],
+      fates: ['done', 'lost'],
       go: async (fate) => {
-        if (charge.status !== 'requires_action' || fate === 'failed') return
+        if (charge.status !== 'requires_action') return
         charge.status = fate === 'done' ? 'authorized' : 'declined'
         this.#changed(charge)
       },

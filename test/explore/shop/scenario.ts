@@ -1,6 +1,5 @@
 /** Makes the sale and the actors of an order of events from its seed. Pure. */
 
-import { hashOf } from '../../../shared/lib/hash.ts'
 import { randomFrom } from '../decisions.ts'
 import type { Actor, Event, Operation, Wants } from './actors.ts'
 import type { Method } from './bank.ts'
@@ -132,7 +131,7 @@ const THEMES: readonly Theme[] = [
   // Buyers at their bank.
   {
     ...PAYMENTS,
-    methods: ['3ds'],
+    methods: ['3ds', '3ds away', '3ds away'],
     rounds: ['runs jobs', 'ends abandoned charges', 'ends abandoned charges', 'compares charges'],
     waits: [OVER_MS, LONG_OVER_MS],
   },
@@ -160,7 +159,7 @@ const THEMES: readonly Theme[] = [
 ]
 
 export function actorsFrom(seed: number, part: 'checkout' | 'payments'): Actor[] {
-  const { upTo, oneOf, several } = chanceOf(seed ^ 0x7654321)
+  const { random, upTo, oneOf, several } = chanceOf(seed ^ 0x7654321)
   const { has } = termsFrom(seed)
   const theme = oneOf(THEMES.filter((one) => one.part === part))
   const buyer = (name: string): Extract<Actor, { does: 'buys' }> => ({
@@ -190,8 +189,11 @@ export function actorsFrom(seed: number, part: 'checkout' | 'payments'): Actor[]
     (): Actor => ({ does: 'happens', what: oneOf(theme.events) }),
   )
   const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(theme.waits) }))
-  // In the undisturbed order each has their turn in a mixed order, too.
-  return [...first, ...tabs, ...works, ...operates, ...happens, ...waits].sort(
-    (a, b) => hashOf(JSON.stringify(a), seed) - hashOf(JSON.stringify(b), seed),
-  )
+  // Undisturbed, buyers come early, and workers early and late; what happens to all of them is in between.
+  const TURNS = { buys: [0, 1], waits: [0.5, 2], happens: [0.5, 2], operates: [1, 2], works: [0.5, 3] } as const
+  const turnOf = ({ does }: Actor) => TURNS[does][0] + random() * (TURNS[does][1] - TURNS[does][0])
+  return [...first, ...tabs, ...works, ...operates, ...happens, ...waits]
+    .map((actor) => ({ actor, turn: turnOf(actor) }))
+    .sort((a, b) => a.turn - b.turn)
+    .map(({ actor }) => actor)
 }

@@ -79,6 +79,7 @@ async function openCopy(postgresUrl: string, name: string, limits: SessionLimits
   const watch = connect(url, 1)
   const redis = await startRedis({ args: ['--appendonly', 'no'] })
   const clients = [new Redis(redis.url), new Redis(redis.url, { db: 1 })] as const
+  for (const client of clients) client.on('error', () => {})
   // A lock is granted in the moment in which the one before is released, and the session notices it later.
   const blocked = async () => {
     const [row] = await watch<{ count: number }[]>`
