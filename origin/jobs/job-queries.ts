@@ -80,6 +80,15 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
   return taken.sort((a, b) => a.job_id - b.job_id)
 }
 
+/** Renews the leases of jobs that are still in progress. A job that another worker has taken meanwhile remains its. */
+export async function renewLeases(sql: Sql, jobs: readonly Job[]): Promise<void> {
+  await sql`
+    update jobs j set run_at = clock_timestamp() + h.lease_ms * interval '1 millisecond'
+    from unnest(${jobs.map(({ job_id }) => job_id)}::bigint[], ${jobs.map(({ attempt }) => attempt)}::int[],
+      ${jobs.map(({ queue }) => QUEUES[queue].leaseMs)}::float8[]) as h (job_id, attempt, lease_ms)
+    where j.job_id = h.job_id and j.attempts = h.attempt and j.leased and j.state = 'pending'`
+}
+
 /**
  * An SQL condition that selects due jobs by their time, which is stored in milliseconds and may have been rounded
  * down.

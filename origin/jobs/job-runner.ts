@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
-import { endJobs, takeJobs } from './job-queries.ts'
+import { endJobs, renewLeases, takeJobs } from './job-queries.ts'
 import { type Ended, type Job, type Outcome, QUEUES, type QueueName } from './queues.ts'
 
 /**
@@ -14,6 +14,9 @@ import { type Ended, type Job, type Outcome, QUEUES, type QueueName } from './qu
  * Only the next job of a lane waits for the pause.
  */
 const ENDING = { size: 500, queue: 20_000, pauseMs: 50 }
+
+/** Leases are renewed this often, which leaves time for two attempts before the shortest of them ends. */
+const RENEW_EVERY_MS = 15_000
 
 /** Ends an attempt. It also resolves if the ledger is away: the lease then ends, and the job is taken again. */
 export type End<Name extends QueueName> = (job: Job<Name>, outcome: Outcome) => Promise<void>
@@ -44,6 +47,9 @@ export class JobRunner {
   readonly #consumers: readonly Consumer<QueueName>[]
   readonly #busy = new Map<QueueName, number>()
   readonly #running = new Set<Promise<void>>()
+  /** The jobs in progress whose lease is renewed. */
+  readonly #renewed = new Set<Job>()
+  #renewedAtMs = 0
   readonly #endings: Batcher<Ended, void>
 
   /** Each consumer has its own queue. */
@@ -56,6 +62,7 @@ export class JobRunner {
 
   /** Takes due jobs as far as there is room, and starts them. The result is true while any are in progress. */
   async round(): Promise<boolean> {
+    await this.#renewLeases()
     const rooms = await Promise.all(
       this.#consumers.map(async (consumer) => {
         const { queue } = consumer
@@ -69,6 +76,15 @@ export class JobRunner {
     return this.#running.size > 0
   }
 
+  /** Rounds follow each other while jobs are in progress, so none is needed for this alone. */
+  async #renewLeases(): Promise<void> {
+    const { sql, runtime = machine } = this.#deps
+    const nowMs = runtime.monotonicMs()
+    if (this.#renewed.size === 0 || nowMs - this.#renewedAtMs < RENEW_EVERY_MS) return
+    await renewLeases(sql, [...this.#renewed])
+    this.#renewedAtMs = nowMs
+  }
+
   /** Waits for the jobs in progress. */
   async drain(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
@@ -78,11 +94,13 @@ export class JobRunner {
     if (jobs.length === 0) return
     const { queue } = consumer
     const open = new Set(jobs)
+    if (QUEUES[queue].isRenewed) for (const job of jobs) this.#renewed.add(job)
     const countBusy = (change: number) => this.#busy.set(queue, (this.#busy.get(queue) ?? 0) + change)
     const end: End<QueueName> = async (job, outcome) => {
       await this.#endings
         .add({ job, outcome })
         .catch((error) => this.#deps.log.warn({ queue, error: String(error) }, 'job not ended; it is taken again'))
+      this.#renewed.delete(job)
       if (open.delete(job)) countBusy(-1)
     }
     countBusy(jobs.length)
@@ -90,6 +108,7 @@ export class JobRunner {
       .catch((error) => this.#deps.log.warn({ queue, error: String(error) }, 'jobs interrupted'))
       .finally(() => {
         countBusy(-open.size)
+        for (const job of open) this.#renewed.delete(job)
         this.#running.delete(work)
       })
     this.#running.add(work)

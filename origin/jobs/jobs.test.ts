@@ -2,6 +2,7 @@
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
+import { machine } from '../lib/runtime.ts'
 import { addJobs, endJobs, takeJobs } from './job-queries.ts'
 import { type Consumer, JobRunner } from './job-runner.ts'
 import { type Job, type Outcome, QUEUES, type QueueName } from './queues.ts'
@@ -158,6 +159,33 @@ test('a consumer that breaks leaves its jobs to their leases, and has room for o
   expect(rooms).toEqual([0, 0])
   await endLeases()
   expect(await takeCharges()).toMatchObject([{ attempt: 2 }])
+})
+
+test('the lease of a mail in progress is renewed, and ends within a minute of its worker', async () => {
+  await addJobs(sql, 'mail', [{ data: { ask: 'one', kind: 'sold_out', seconds: null } }])
+  const { promise: sent, resolve: send } = Promise.withResolvers<void>()
+  const consumer: Consumer<'mail'> = {
+    queue: 'mail',
+    room: (busy) => 1 - busy,
+    run: async (jobs, end) => {
+      await sent
+      for (const job of jobs) await end(job, done)
+    },
+  }
+  let nowMs = 0
+  const runner = new JobRunner({ sql, log, runtime: { ...machine, monotonicMs: () => nowMs } }, [consumer])
+  const secondsLeft = async () => {
+    await runner.round()
+    const [job] = await sql`select extract(epoch from run_at - clock_timestamp())::float8 as seconds from jobs`
+    return job?.seconds
+  }
+  expect(await secondsLeft()).toBeLessThanOrEqual(45)
+  await endLeases()
+  nowMs = 15_000
+  expect(await secondsLeft()).toBeGreaterThan(0)
+  send()
+  await runner.drain()
+  expect(await sql`select state, attempts from jobs`).toEqual([{ state: 'done', attempts: 1 }])
 })
 
 test('rounds follow each other while jobs are in progress', async () => {

@@ -48,6 +48,8 @@ interface QueuePolicy {
    * another worker takes it.
    */
   readonly leaseMs: number
+  /** The worker renews the lease during an attempt that may last longer, so that only a lost worker's lease ends. */
+  readonly isRenewed?: boolean
   /** The pause after a failed attempt doubles from the first to the longest, jittered. */
   readonly firstPauseMs: number
   readonly maxPauseMs: number
@@ -81,7 +83,15 @@ export const QUEUES: Readonly<Record<QueueName, QueuePolicy>> = {
     lifetimeMs: 24 * HOUR,
     keepsDone: true,
   },
-  mail: { leaseMs: 10 * MINUTE, firstPauseMs: 30 * SECOND, maxPauseMs: HOUR, attempts: 30, keepsDone: true },
+  // A slow mail server may need minutes for a message, but the mails of a killed worker are sent within a minute.
+  mail: {
+    leaseMs: 45 * SECOND,
+    isRenewed: true,
+    firstPauseMs: 30 * SECOND,
+    maxPauseMs: HOUR,
+    attempts: 30,
+    keepsDone: true,
+  },
 }
 
 export const QUEUE_NAMES = Object.keys(QUEUES) as readonly QueueName[]

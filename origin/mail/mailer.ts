@@ -8,13 +8,13 @@ import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
-import { type Ended, type Job, type Outcome, QUEUES } from '../jobs/queues.ts'
+import type { Ended, Job, Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { LoopDeps } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { Push, usefulMs } from './channels/push.ts'
-import { CONNECT_TIMEOUT_MS, CONNECTIONS, Smtp } from './channels/smtp.ts'
+import { CONNECTIONS, Smtp } from './channels/smtp.ts'
 import { Undelivered } from './channels/undelivered.ts'
 import {
   type Channels,
@@ -35,13 +35,8 @@ const IN_PROGRESS = 2 * CONNECTIONS
  * at a stop the unsent ones are returned.
  */
 const TAKEN = 100
-/** One attempt may take this long, which is shorter than the lease of a job. */
+/** One attempt may take this long. */
 const SEND_TIMEOUT_MS = 300_000
-/**
- * An attempt must begin within this time. Messages that a slow server has kept waiting for longer are returned
- * instead of being sent twice.
- */
-const BEGUN_WITHIN_MS = QUEUES.mail.leaseMs - SEND_TIMEOUT_MS - CONNECT_TIMEOUT_MS
 
 interface MailDeps {
   readonly config: Pick<
@@ -94,14 +89,11 @@ export class Mailer implements Consumer<'mail'> {
 
   async run(jobs: readonly Job<'mail'>[], end: End<'mail'>): Promise<void> {
     const about = await this.#find(this.#deps.sql, jobs)
-    const untilMs = performance.now() + BEGUN_WITHIN_MS
     const waiting = jobs.values()
     const ended: Promise<void>[] = []
     const sendNext = async () => {
-      for (const job of waiting) {
-        const isLeft = this.#stopped || performance.now() > untilMs
-        ended.push(end(job, isLeft ? { end: 'returned' } : await this.#attempt(job, about(job))))
-      }
+      for (const job of waiting)
+        ended.push(end(job, this.#stopped ? { end: 'returned' } : await this.#attempt(job, about(job))))
     }
     await Promise.all(Array.from({ length: IN_PROGRESS }, sendNext))
     await Promise.all(ended)

@@ -5,7 +5,7 @@ import type { Written } from '../template.ts'
 import { Undelivered } from './undelivered.ts'
 
 export const CONNECTIONS = 5
-export const CONNECT_TIMEOUT_MS = 10_000
+const CONNECT_TIMEOUT_MS = 10_000
 /** The connection ends after this long without a byte from the server. */
 const SILENCE_TIMEOUT_MS = 30_000
 
