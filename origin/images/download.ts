@@ -17,10 +17,11 @@ export interface DownloadOptions {
   readonly resolve?: Resolve
 }
 
-/** Returns the bytes at an address. Throws NoPicture with the reason if they cannot be read. */
+/** Returns the bytes at an address, before `until` aborts. Throws NoPicture with the reason if they cannot be read. */
 export async function download(
   address: string,
   { allowPrivate, allowHttp, resolve }: DownloadOptions,
+  until?: AbortSignal,
 ): Promise<Uint8Array> {
   const url = URL.canParse(address) ? new URL(address) : null
   if (url?.protocol !== 'https:' && !(allowHttp && url?.protocol === 'http:'))
@@ -29,7 +30,8 @@ export async function download(
   if (!allowPrivate && literal !== undefined && !isPublic(literal))
     throw new NoPicture('not an address of the Internet')
   const { promise, resolve: done, reject } = Promise.withResolvers<Uint8Array>()
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const signal = until ? AbortSignal.any([timeout, until]) : timeout
   const options = {
     agent: false,
     signal,

@@ -159,6 +159,32 @@ describe('of a sale', () => {
     expect(again).toMatchObject({ status: 200, body: { goods_version: 1 } })
   })
 
+  test('are fetched at once, and never write an old sale over one that was saved meanwhile', async () => {
+    const bytes = await bytesOf(picture(40, 40).png())
+    const release = Promise.withResolvers<void>()
+    let requested = 0
+    const host = await serveOnLoopback(async (_, response) => {
+      requested++
+      await release.promise
+      response.end(bytes)
+    })
+    const { body: first } = await saleWith([])
+    const save = (name: string, images: object[] = []) => {
+      const products = (first.products as object[]).map((product) => ({ ...product, images }))
+      return origin.admin('PUT', `/sales/${first.sale}`, { ...first, name, products })
+    }
+    const old = save(
+      'Old',
+      [1, 2, 3].map((n) => ({ url: `${host.url}/${n}.png` })),
+    )
+    await expect.poll(() => requested).toBe(3)
+    expect(await save('New')).toMatchObject({ status: 200 })
+    release.resolve()
+    expect(await old).toMatchObject({ status: 412 })
+    expect(await origin.admin('GET', `/sales/${first.sale}`)).toMatchObject({ body: { name: 'New' } })
+    host.stop()
+  })
+
   test('are refused by field where there are none', async () => {
     const unknown = `/images/${'0'.repeat(32)}`
     const brand = { shop: 'Halfway', logo: `/images/${'1'.repeat(32)}` }

@@ -32,23 +32,51 @@ export async function ownImage(image: Image, images: Images, downloads: Download
   return { ...image, ...addressAndSize(found.get(image.url)) }
 }
 
+/** True if the sale names pictures on other hosts, so that a save takes as long as they do. */
+export const hasPicturesElsewhere = (config: SaleConfig) => [...picturesIn(config).keys()].some(isElsewhere)
+
+const isElsewhere = (url: string) => !url.startsWith('/')
+
+/** One save fetches this many pictures at once, of up to 15 MB each in memory. */
+const FETCHED_AT_ONCE = 6
+/** All pictures of a save are fetched within this time, however many it names. */
+const FETCHED_WITHIN_MS = 30_000
+
 /** Returns the pictures by the address that names them. `named` maps each address to its field. */
 async function findPictures(
   named: ReadonlyMap<string, string>,
   images: Images,
   downloads: DownloadOptions,
 ): Promise<ReadonlyMap<string, Picture>> {
+  const until = AbortSignal.timeout(FETCHED_WITHIN_MS)
+  let latest: Promise<unknown> = Promise.resolve()
+  /** The pictures of one save are made one after the other, because only few of all callers may wait. */
+  const addInTurn = (bytes: Uint8Array) => {
+    const added = latest.then(() => images.add(bytes))
+    latest = added.catch(() => {})
+    return added
+  }
   const found = new Map<string, Picture>()
-  const errors: FieldError[] = []
-  for (const [url, field] of named)
-    try {
-      const picture = url.startsWith('/') ? await images.use(url) : await images.add(await download(url, downloads))
-      if (picture) found.set(url, picture)
-      else errors.push({ field, detail: 'there is no such picture' })
-    } catch (error) {
-      if (!(error instanceof NoPicture)) throw error
-      errors.push({ field, detail: error.message })
-    }
+  const faults = new Map<string, string>()
+  const waiting = named.keys()
+  const findNext = async () => {
+    for (const url of waiting)
+      try {
+        const picture = isElsewhere(url)
+          ? await addInTurn(await download(url, downloads, until))
+          : await images.use(url)
+        if (picture) found.set(url, picture)
+        else faults.set(url, 'there is no such picture')
+      } catch (error) {
+        if (!(error instanceof NoPicture)) throw error
+        faults.set(url, error.message)
+      }
+  }
+  await Promise.all(Array.from({ length: FETCHED_AT_ONCE }, findNext))
+  const errors = [...named].flatMap(([url, field]): FieldError[] => {
+    const detail = faults.get(url)
+    return detail === undefined ? [] : [{ field, detail }]
+  })
   if (errors.length > 0) {
     const detail = errors.map((e) => `${e.field}: ${e.detail}`).join('; ')
     throw new ProblemError(problem('invalid-fields', { detail, errors }))

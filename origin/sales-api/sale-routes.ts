@@ -10,13 +10,13 @@ import type { Config } from '../base/config.ts'
 import { countOpenFindings } from '../findings/finding-queries.ts'
 import type { DownloadOptions } from '../images/download.ts'
 import type { Images } from '../images/images.ts'
-import { withPictures } from '../images/sale-pictures.ts'
+import { hasPicturesElsewhere, withPictures } from '../images/sale-pictures.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { etagOf, jsonBody, optionalIdempotencyKey, query, refuse, versionFor } from '../lib/http/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
-import { ENDED_FOR_GOOD, pauseSale, restock, setRate, switches, writeSale } from '../sales/sale-queries.ts'
+import { ENDED_FOR_GOOD, pauseSale, readVersion, restock, setRate, switches, writeSale } from '../sales/sale-queries.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import type { AdminSales } from './admin-sales.ts'
@@ -70,9 +70,12 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
         // A sale that is already open may be sent back as it was read, even if it was opened before its lobby.
         if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
           refuse(invalidField('pre_queue_opens_at', 'must not be after opens_at'))
+        // Fetching takes long, and what another operator saves meanwhile is newer than this request.
+        const isSlow = hasPicturesElsewhere(requested)
+        const before = isSlow ? await readVersion(sql, saleId) : null
         const written = await writeSale(sql, saleId, await withPictures(requested, images, downloads), operatorOf(c), {
-          onlyNew: c.req.header('if-none-match') === '*',
-          version: versionFor(c),
+          onlyNew: c.req.header('if-none-match') === '*' || (isSlow && before === null),
+          version: versionFor(c) ?? before,
         })
         if (requested.contact.email !== 'off' && config.SMTP_URL === undefined)
           log.warn({ sale: saleId }, 'buyers are asked for an e-mail address, and get no mail without SMTP_URL')

@@ -195,6 +195,13 @@ export async function writeSale(
   })
 }
 
+/** The version of a sale's configuration; null if there is no such sale. */
+export async function readVersion(sql: Queryable, saleId: string): Promise<string | null> {
+  const { sales } = await readSales(sql, [saleId], true)
+  const [sale] = sales
+  return sale ? versionOf(sale, await readGoods(sql, saleId)) : null
+}
+
 /** Throws unless the sale, whose row is locked, has the configuration of this version. */
 async function requireVersion(tx: Queryable, saleId: string, version: string): Promise<void> {
   const { sales } = await readSales(tx, [saleId], true)
