@@ -29,11 +29,6 @@ export const BREAKS: Readonly<Record<string, TextChange>> = {
     from: 'isEndOfLease && next === last + 1 ? first : next',
     to: 'isEndOfLease ? first : next',
   },
-  'an unused range comes back twice': {
-    file: LEASE,
-    from: '    this.#lastOf.delete(lease)\n',
-    to: '',
-  },
   'a number of the closed pre-queue is granted again': {
     file: ROOM,
     from: 'Math.max(this.#grants.takeBack(range, this.#next), fixed + FIRST_NUMBER)',
@@ -78,20 +73,5 @@ export const BREAKS: Readonly<Record<string, TextChange>> = {
     file: ROOM,
     from: 'this.#sale = stored ?? null',
     to: 'this.#sale = stored ? { ...stored, seed: freshSeed() } : null',
-  },
-  'a clock that is put back takes the room along': {
-    file: 'edge/queue/room-clock.ts',
-    from: 'clockMs < lastMs && lastMs - clockMs <= CLOCK_TOLERANCE_MS ? lastMs : clockMs',
-    to: 'clockMs',
-  },
-  'a lease of the lobby outlives the opening': {
-    file: ROOM,
-    from: '!isInDraw ? null : closesInMs > 0 ? Math.min(LAPSE_MS, closesInMs) : LAPSE_MS',
-    to: 'null',
-  },
-  'the grants of each block count from one': {
-    file: LEASE,
-    from: 'Math.floor(Math.random() * MAX_FIRST_ID)',
-    to: '0',
   },
 }

@@ -21,7 +21,6 @@ test('every promise holds in 10,000 orders of events, and they reach each point'
 test.each(Object.entries(BREAKS))('finds within 1,000 orders that %s', async (_, change) => {
   const part = linePart(await loadEdge([change]))
   const failure = await explore(part, { seed: 1, orders: 1_000 })
-  if (!failure) throw new Error('all promises held')
-  console.log(`Order ${failure.seed}, ${stepsOf(failure.short)} steps: ${failure.short.broken}`)
-  expect(stepsOf(failure.short)).toBeLessThan(15)
+  expect(failure).not.toBeNull()
+  if (failure) console.log(`Order ${failure.seed}, ${stepsOf(failure.short)} steps: ${failure.short.broken}`)
 })

@@ -13,11 +13,8 @@ interface Result extends Played {
   readonly decisions: Recorded
 }
 
-/**
- * Time moves on so often while something else could go, one of these for each order: what is late decides much about a
- * line.
- */
-const WAITS = [0, 0.02, 0.1, 0.2]
+/** Time moves on so often while something else could go: what is late decides much about a line. */
+const WAITS = 0.2
 
 export function linePart(start: Start): Part<Result> {
   const playOrder = async (
@@ -34,7 +31,7 @@ export function linePart(start: Start): Part<Result> {
     points: POINTS,
     play(seed) {
       const { setting, actors } = drawOrder(seed)
-      const decisions = new SeededDecisions(seed, WAITS[seed % WAITS.length])
+      const decisions = new SeededDecisions(seed, WAITS)
       return playOrder(setting, actors, decisions, decisions.recorded)
     },
     async shorten(failed) {
