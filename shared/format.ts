@@ -182,3 +182,7 @@ export function numberOf(text: string): number | null {
   const number = [...symbols].reduce((sum, symbol) => sum * 32 + SYMBOLS.indexOf(symbol), 0)
   return symbols.length === 8 && number < SHORTER ? null : number
 }
+
+/** Names one after the other, with the comma of the language's script. */
+export const listed = (lang: string, names: readonly string[]) => names.join(COMMAS[lang] ?? ', ')
+const COMMAS: Readonly<Record<string, string>> = { ar: '، ', ja: '、' }

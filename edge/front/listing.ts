@@ -51,8 +51,14 @@ async function load(call: Call): Promise<Front> {
 /** The front lists at most this many sales of each kind; the search finds the others. */
 const MOST = { now: 24, soon: 48, over: 12 } as const
 
-export function arrange({ catalogue, states }: Pick<Front, 'catalogue' | 'states'>, nowMs: number): Arranged {
-  const sales = catalogue.sales.map((sale) => ({ ...sale, ...stateOf(sale, states[sale.sale], nowMs) }))
+type Listed = Pick<Front, 'catalogue' | 'states'>
+
+/** All sales in their states. */
+export const salesAt = ({ catalogue, states }: Listed, nowMs: number): FrontSale[] =>
+  catalogue.sales.map((sale) => ({ ...sale, ...stateOf(sale, states[sale.sale], nowMs) }))
+
+export function arrange(front: Listed, nowMs: number): Arranged {
+  const sales = salesAt(front, nowMs)
   const { now = [], soon = [], over = [] } = Object.groupBy(sales, ({ phase }) => KIND[phase])
   const byOpening = (a: FrontSale, b: FrontSale) => a.opens_at.localeCompare(b.opens_at)
   const overSince = ({ ends_at, opens_at, phase }: FrontSale) => (phase === 'ended' && ends_at) || opens_at

@@ -15,7 +15,7 @@ import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 import { accountOf } from '../visitor/session.ts'
 import { frontView } from './front.ts'
 import { entriesIn, indexOf, indexPath } from './front-index.ts'
-import { frontNow } from './listing.ts'
+import { type Front, frontNow, salesAt } from './listing.ts'
 
 const MAX_COMPLETIONS = 8
 
@@ -32,9 +32,11 @@ export async function search(call: Call): Promise<Response> {
   const found = (await indexOf(front)).search(q, { lang: language.lang, limit })
   if (!wantsHtml(call.request)) return sendFound(toJson(found))
   keepLanguage(call)
-  const page = renderSearch({ ...frontView(front, call, language), found })
+  const page = renderSearch({ ...frontView(front, call, language), found, sales: salesById(front, call.nowMs) })
   return new Response(page, { headers: { ...PAGE_HEADERS, ...cacheTimes(CACHE_TTL.search) } })
 }
+
+const salesById = (front: Front, nowMs: number) => new Map(salesAt(front, nowMs).map((sale) => [sale.sale, sale]))
 
 /** The route `GET /search/suggest?q=`: complete queries that begin like this one. */
 export async function suggest(call: Call): Promise<Response> {

@@ -46,9 +46,9 @@ export const buttonTo = (path: string, label: string, more?: 'wide') =>
 /** Data in a script element. No text in the data can end the element. */
 export const jsonInScript = (data: unknown) => raw(JSON.stringify(data).replaceAll('<', '\\u003c'))
 
-/** A form that the script sends only once at a time. */
-export const postForm = (action: string, fields: Html) =>
-  html`<form method="post" action="${action}" class="once">${fields}</form>`
+/** A form that the script sends only once at a time. Without an action it is sent to the address of its page. */
+export const postForm = (action: string | null, fields: Html) =>
+  html`<form method="post" ${action !== null && html`action="${action}"`} class="once">${fields}</form>`
 
 /**
  * Icons of 24 by 24 units, drawn with lines. They are decorative, because the words next to them have the same

@@ -18,7 +18,7 @@ import { finalPage } from './sale/final-page.ts'
 import { landingPage } from './sale/landing-page.ts'
 import { documentOf, shell } from './shell.ts'
 import { turnPage } from './turn/turn-page.ts'
-import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
+import { type Content, frontOf, homeOf, type PageContext, type SaleView } from './view.ts'
 
 /** The page for a visitor to a sale. */
 export function renderSale(view: SaleView): string {
@@ -50,7 +50,7 @@ function contentOf(context: PageContext): Content {
     case 'added':
       return shows.content(context)
     case 'problem':
-      return problemContent(shows.problem, words, homeOf(view), shows)
+      return problemContent(shows.problem, words, homeOf(view), { ...shows, front: frontOf(view) })
     case 'final':
       return finalPage(context, shows.phase)
   }
@@ -63,13 +63,15 @@ export const renderSearch = (view: SearchView): string => String(searchPage(view
 
 interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   readonly home: string | null
+  /** The path of the shop front; null in front of another site. */
+  readonly front: string | null
   readonly mayReload: boolean
 }
 
 /** A page for a problem without a sale, or with a sale that cannot be read now. */
 export function renderProblem(problem: Problem, view: ProblemView): string {
-  const { lang, words, brand, home, mayReload } = view
-  const { title, main } = problemContent(problem, words, home)
+  const { lang, words, brand, home, front, mayReload } = view
+  const { title, main } = problemContent(problem, words, home, { front })
   // A visitor who came too often reads the same page again. One who met a failure goes back to the sale, also from a
   // form.
   const isLimited = problem.type === '/problems/too-many-requests' && mayReload
@@ -78,7 +80,7 @@ export function renderProblem(problem: Problem, view: ProblemView): string {
   const head =
     reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${target && `;url=${target}`}">`
   const body = html`<main id="main" class="page">${main}</main>`
-  return String(shell({ lang, words, brand, hasMark: true, home, title, head }, body))
+  return String(shell({ lang, words, brand, hasMark: true, home: home ?? front, title, head }, body))
 }
 
 /** The page at the link with which a mail's reader ends such mails. */

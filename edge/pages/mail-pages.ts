@@ -60,5 +60,5 @@ export const orderPushSwitch = (context: PageContext, status: OrderStatus): Html
 export function stopContent(words: Words, isDone: boolean): Html {
   const [title, text] = isDone ? words.mailStopped : words.stopMail
   return html`<section class="stack says">${heading(title, text)}
-    ${!isDone && postForm('', html`<button class="button">${words.stopMailYes}</button>`)}</section>`
+    ${!isDone && postForm(null, html`<button class="button">${words.stopMailYes}</button>`)}</section>`
 }

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { listed } from '../../shared/format.ts'
 import { problem } from '../../shared/problem.ts'
+import { HOUSE } from '../preview/front-samples.ts'
 import { samples } from '../preview/samples.ts'
 import { extras, script, style } from './assets.ts'
 import { brandSheet, contrast, mix } from './brand.ts'
 import { texts } from './html.ts'
+import { renderStop } from './index.ts'
 import { markdown } from './parts/markdown.ts'
 import { LANGUAGES, type Language, WORDS } from './words/words.ts'
 
@@ -38,8 +41,16 @@ function faultsOf(html: string, lang: Language): string[] {
   )
   // A placeholder may remain only in the script's texts.
   never(/\{\w+\}/g, 'placeholder', withoutData(html).replace(/ data-[\w-]+="[^"]*"/g, ''))
+  never(/ (?:action|form)=""/, 'empty address of a form')
+  never(/<svg[^>]* hidden/, 'hidden attribute of a drawing')
+  never(
+    /<p\b[^>]*>(?:(?!<\/p>)[\s\S])*?<(?:dialog|div|form|section|[uod]l|h\d|details|p)\b[^>]*>/,
+    'block in a paragraph',
+  )
+  never(/href="\/sales\/demo\/posts\/0"/, 'link to a page that does not exist')
   // A template is shown in place of the elements around it.
   const shown = html.replace(/<template [\s\S]*?<\/template>/g, '')
+  must((shown.match(/ autofocus/g)?.length ?? 0) <= 1, 'several fields with the focus')
   must(shown.replace(/<div data-when="\w+" hidden>[\s\S]*?<\/h1>/g, '').match(/<h1/g)?.length === 1, 'not one heading')
   const ids = [...shown.matchAll(/ id="([^"]+)"/g)].map((match) => match[1])
   must(new Set(ids).size === ids.length, 'an id used twice')
@@ -52,6 +63,15 @@ it.each(LANGUAGES)('every page in %s is complete, escaped, labelled, and free of
   const pages = [...sampled(lang), ...(lang === 'en' ? sampled(lang, evil) : [])]
   expect(pages.length).toBeGreaterThan(100)
   expect(pages.flatMap(({ name, html }) => faultsOf(html, lang).map((fault) => `${name}: ${fault}`))).toEqual([])
+})
+
+it('a page that ends mails is complete', () => {
+  for (const isDone of [false, true])
+    expect(faultsOf(renderStop({ lang: 'en', words: WORDS.en, brand: HOUSE, isDone }), 'en')).toEqual([])
+})
+
+it('names are separated as their script does', () => {
+  expect(LANGUAGES.map((lang) => listed(lang, ['1', '2']))).toEqual(['1, 2', '1, 2', '1, 2', '1, 2', '1、2', '1، 2'])
 })
 
 it('has words for problems that exist', () => {
@@ -206,6 +226,25 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
   'asks nobody for a card where there is nothing to pay': {
     payment: [/<stripe-payment [\s\S]* data-amount="7800" data-currency="EUR"/],
     'payment-free': [no(/<stripe-payment|What you enter here/), /action="[^"]*\/payment"[\s\S]*€0\.00<\/button>/],
+  },
+  'of a sale that is over leads to what else is on, and to a mail about a restock': {
+    'sold-out, ended, missed-turn, problem-unknown-sale': [/<a class="button ?(second)?" href="\/">All sales</],
+    line: ['href="/sales/demo#restock"'],
+    'sold-out': ['id="restock"'],
+    'site-ended, site-line-ended': [no('All sales')],
+  },
+  'of a sale to come offers to be reminded, and any to share it': {
+    'sale-upcoming': ['Remind me', 'data-share="/sales/demo"'],
+    'sale-open': ['data-share="/sales/demo"'],
+  },
+  'of the front has a drawing in place of a missing picture': {
+    front: [/<div class="pic none " aria-hidden="true"><\/div>\s*<span class="chip/],
+  },
+  'of a search shows state and price of each hit': {
+    'search-found': [/<time [^>]*data-short>[\s\S]*<b>€189\.00<\/b>[\s\S]*Sold out/],
+  },
+  'without a script says when it was right': {
+    'sale-open, line': ['It is right as of 12:00:00 UTC.'],
   },
   'promises a mail only where one is sent': {
     'order-sizes-confirmed': [words.after.mailText],

@@ -10,13 +10,16 @@ export const retrySeconds = ({ retry_after_seconds = 3 }: Problem) =>
   Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
 
 /** The remedies that are known for the problem. */
-type Remedies = Pick<Extract<Shows, { kind: 'problem' }>, 'again' | 'path'>
+interface Remedies extends Pick<Extract<Shows, { kind: 'problem' }>, 'again' | 'path'> {
+  /** The path of the shop front, which a page that cannot be tried again leads to; null if there is none. */
+  readonly front: string | null
+}
 
 export function problemContent(
   problem: Problem,
   words: Words,
   home: string | null,
-  { again, path }: Remedies = {},
+  { again, path, front }: Remedies,
 ): Content {
   const type = problem.type.slice('/problems/'.length)
   const [title, text] = wordsFor(problem, words)
@@ -24,15 +27,18 @@ export function problemContent(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
   const signIn = typeof problem.sign_in_url === 'string' ? problem.sign_in_url : null
+  const isFinal = !again && !path && signIn === null
   const main = html`<section class="stack says" ${path && html`id="away"`}>
     ${heading(title, text)}
     <div class="row actions">
       ${signIn !== null && buttonTo(signIn, words.signIn)}
       ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
       ${path && buttonTo(path, words.tryAgain)}
+      ${home !== null && html`<a class="button ${!isFinal && 'second'}" href="${home}">${words.backToSale}</a>`}
       ${
-        home !== null &&
-        html`<a class="button ${(again || path || signIn) && 'second'}" href="${home}">${words.backToSale}</a>`
+        front !== null &&
+        isFinal &&
+        html`<a class="button ${home !== null && 'second'}" href="${front}">${words.front.toFront}</a>`
       }
     </div>
     <p class="small quiet"><code>${problem.status} ${type}</code></p>

@@ -9,8 +9,11 @@ import { buttonTo, type Html, html, icon, texts } from './html.ts'
 import { paymentHead } from './order/payment-page.ts'
 import { announcementBox } from './parts/announcement.ts'
 import { isIndexed, sharingHead } from './sale/sharing.ts'
-import { type Content, homeOf, type PageContext, type SaleView } from './view.ts'
+import { type Content, frontOf, homeOf, type PageContext, type SaleView } from './view.ts'
 import { directionOf, LANGUAGE_NAMES, LANGUAGES, type Language, type Words } from './words/words.ts'
+
+/** The time of day in UTC, because the server does not know the visitor's zone. */
+const timeOfDay = (atMs: number) => `${new Date(atMs).toISOString().slice(11, 19)} UTC`
 
 /** A page of a sale. */
 export function documentOf(context: PageContext, content: Content): Html {
@@ -47,7 +50,7 @@ ${ownOrder(context)}
 <main id="main" class="${look}">
 ${main}
 </main>
-${again !== null && html`<noscript><p class="page small quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
+${again !== null && html`<noscript><p class="page small quiet">${fill(words.noScript, { t: again })} ${fill(words.asOf, { t: timeOfDay(view.nowMs) })}</p></noscript>`}
 </div>
 <p class="sr" role="status" id="announcement"></p>`
   // If the brand has no name, the header would repeat the sale's name.
@@ -58,8 +61,7 @@ ${again !== null && html`<noscript><p class="page small quiet">${fill(words.noSc
       words,
       brand,
       hasMark,
-      // In front of another site there is no shop front.
-      home: view.protects ? homeOf(view) : view.choseLanguage ? `/?lang=${lang}` : '/',
+      home: frontOf(view) ?? homeOf(view),
       title: title === state.name ? title : `${title} · ${state.name}`,
       head,
       indexed: isIndexed(view),

@@ -102,6 +102,10 @@ export interface SeatFacts {
 export const homeOf = ({ sale, number, lang, choseLanguage }: SaleView) =>
   number === null ? `/sales/${sale}${choseLanguage ? `?lang=${lang}` : ''}` : `/sales/${sale}/line`
 
+/** The path of the shop front; null in front of another site, which has none. */
+export const frontOf = ({ protects, choseLanguage, lang }: SaleView) =>
+  protects ? null : choseLanguage ? `/?lang=${lang}` : '/'
+
 /** The address of the page's schedule. */
 export const scheduleOf = ({ sale, schedule: { line } }: Pick<SaleView, 'sale' | 'schedule'>) =>
   `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`

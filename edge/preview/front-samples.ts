@@ -2,7 +2,7 @@
 import type { ListedSale } from '../../shared/api/front.ts'
 import { entriesOf } from '../../shared/search/entries.ts'
 import { SearchIndex } from '../../shared/search/search-index.ts'
-import { arrange } from '../front/listing.ts'
+import { arrange, salesAt } from '../front/listing.ts'
 import type { Brand } from '../pages/brand.ts'
 import type { FrontSale, FrontView } from '../pages/front/front-page.ts'
 import { renderFront, renderSearch } from '../pages/index.ts'
@@ -89,7 +89,11 @@ export function frontSamples({
   const of = (some: readonly ListedSale[], over: object = {}) =>
     arrange({ catalogue: { sales: some, synonyms: [] }, states: { ...states, ...over } }, nowMs)
   const index = SearchIndex.over(entriesOf({ sales }), [])
-  const searched = (query: string) => () => renderSearch({ ...view, found: index.search(query, { lang, limit: 20 }) })
+  const listed = new Map(
+    salesAt({ catalogue: { sales, synonyms: [] }, states }, nowMs).map((sale) => [sale.sale, sale]),
+  )
+  const searched = (query: string) => () =>
+    renderSearch({ ...view, found: index.search(query, { lang, limit: 20 }), sales: listed })
   return {
     front: () => renderFront({ ...view, ...of(sales) }),
     'front-lobby': () =>

@@ -10,6 +10,7 @@ import { invalidField, type Problem, type ProblemType, problem } from '../../sha
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { samplePosts, samplePostsPage } from '../feed/sample-posts.ts'
+import { feedSection } from '../pages/feed/feed-section.ts'
 import { renderProblem, renderSale } from '../pages/index.ts'
 import { namedIn } from '../pages/parts/offer.ts'
 import { unitsField } from '../pages/turn/cart-fields.ts'
@@ -174,7 +175,7 @@ export function samplePages({
   const alone =
     (problem: Problem, home: string | null, more: object = {}) =>
     () =>
-      renderProblem(problem, { lang, words, brand, home, mayReload: true, ...more })
+      renderProblem(problem, { lang, words, brand, home, front: '/', mayReload: true, ...more })
   const bare = (type: ProblemType, home: string | null) => alone(problem(type), home)
 
   const pages: Record<string, () => string> = {
@@ -236,6 +237,7 @@ export function samplePages({
     'line-paused': line(scheduled('paused')),
     'line-announced': line({ ...open, ...ANNOUNCED }, NUMBER, { sections }),
     'sale-posts': landing('open', { sections }),
+    'sale-no-posts': landing('open', { sections: [(context) => feedSection(context, [])] }),
     posts: inShop(samplePostsPage(nowMs)),
     'line-paused-with-reason': line(scheduled('paused', { ...REASONED, ...WARNED })),
     'line-all-in-carts': line(scheduled('all_in_carts')),

@@ -201,6 +201,7 @@ async function problemPage(response: Response, call: Call): Promise<Response> {
     words: config.WORDS[lang],
     brand: brandOf(config, '', 'Waiting room', null),
     home: known ? home : null,
+    front: config.protect ? null : '/',
     // Reloading the response to a form would request something else.
     mayReload: request.method === 'GET',
   })

@@ -22,7 +22,7 @@ export function feedSection(context: PageContext, posts: readonly Post[]): Html 
       !isEmpty && html`data-older="${older}"`
     }>${posts.map((post) => postItem(context, post))}</ol>
     <p class="row links" ${hidden(older === 0)}><a id="older-posts"
-      href="/sales/${sale}/posts/${older}">${words.feedOlder}</a></p>
+      href="/sales/${sale}/posts${older > 0 && `/${older}`}">${words.feedOlder}</a></p>
   </section>
   ${isEmpty && html`<noscript><p><a href="/sales/${sale}/posts">${words.feed}</a></p></noscript>`}`
 }

@@ -3,7 +3,7 @@
  * visitors.
  */
 import type { ListedSale } from '../../../shared/api/front.ts'
-import { clock, count, fill, moment, money, shortly } from '../../../shared/format.ts'
+import { clock, count, fill, listed, moment, money, shortly } from '../../../shared/format.ts'
 import type { Phase } from '../../../shared/schedule.ts'
 import { titleIn } from '../../../shared/search/entries.ts'
 import { frontScript, searchScript } from '../assets.ts'
@@ -160,13 +160,19 @@ function card(front: Front, sale: FrontSale, sizes: string): Html {
   const about = aboutOf(front, sale)
   const when = shortDate(front, sale.opens_at, isSoon && html`data-in="${words.front.inTime}"`)
   return html`<li class="good">
-      ${sale.image && html`<div class="pic">${picture({ ...sale.image, alt: '' }, { sizes })}</div>`}
+      ${cardPicture(sale, sizes)}
       <span class="chip ${!isBefore && 'live'}">${isBefore ? when : stateOf(front, sale)}</span>
       <h3><a href="${pathOf(front, sale.sale)}"><bdi>${titleIn(sale, lang)}</bdi></a></h3>
       ${about && html`<p class="small quiet"><bdi>${about}</bdi></p>`}
       <p class="small"><b>${priceOf(front, sale)}</b></p>
     </li>`
 }
+
+/** The picture of a sale in a list, or a drawing in its place, so that the list has no hole. */
+const cardPicture = ({ image }: Pick<ListedSale, 'image'>, sizes: string, look?: 'thumb') =>
+  image
+    ? html`<div class="pic ${look}">${picture({ ...image, alt: '' }, { sizes })}</div>`
+    : html`<div class="pic none ${look}" aria-hidden="true"></div>`
 
 function row(front: Front, sale: FrontSale): Html {
   const { words, lang } = front
@@ -175,9 +181,7 @@ function row(front: Front, sale: FrontSale): Html {
   const tells = sale.phase === 'sold_out' && sale.tells_restock
   const [short, named] = tells ? words.front.tellMe : words.front.lookBack
   const ended = sale.ends_at && html`${before}${shortDate(front, sale.ends_at)}${after}`
-  return html`<li>${
-    sale.image && html`<div class="pic thumb">${picture({ ...sale.image, alt: '' }, { sizes: '56px' })}</div>`
-  }
+  return html`<li>${cardPicture(sale, '56px', 'thumb')}
       <div><h3><a href="${path}"><bdi>${titleIn(sale, lang)}</bdi></a></h3><small>${
         sale.phase === 'sold_out' ? words.soldOut : ended
       }</small></div>
@@ -186,8 +190,16 @@ function row(front: Front, sale: FrontSale): Html {
       }" aria-label="${fill(named, { name: titleIn(sale, lang) })}">${short}</a></li>`
 }
 
+/** Describes the state of any sale in a few words: when it opens, that it runs, or that it is over. */
+export function phaseOf(front: FrontView, sale: FrontSale): Html | string {
+  const { words } = front
+  if (sale.phase === 'upcoming' || sale.phase === 'pre_queue') return shortDate(front, sale.opens_at)
+  if (sale.phase === 'sold_out' || sale.phase === 'ended') return sale.phase === 'ended' ? words.ended : words.soldOut
+  return stateOf(front, sale)
+}
+
 /** Describes the state of a running sale. */
-function stateOf({ words, lang }: Front, { phase, left }: FrontSale): string {
+function stateOf({ words, lang }: FrontView, { phase, left }: FrontSale): string {
   if (phase === 'paused') return words.paused
   if (phase === 'all_in_carts') return words.allInCarts
   return left <= FEW_LEFT ? fill(words.checkout.fewLeft, { n: count(lang, left) }) : words.front.onSale
@@ -197,10 +209,10 @@ function stateOf({ words, lang }: Front, { phase, left }: FrontSale): string {
 function aboutOf({ lang }: Front, sale: FrontSale): string {
   const { venue, products } = sale
   const named = products.map((product) => titleIn(product, lang)).filter((one) => one !== titleIn(sale, lang))
-  return venue ?? named.slice(0, 3).join(', ')
+  return venue ?? listed(lang, named.slice(0, 3))
 }
 
-function priceOf({ words, lang }: Front, { price_from_minor, currency, prices_differ }: FrontSale): string {
+export function priceOf({ words, lang }: FrontView, { price_from_minor, currency, prices_differ }: FrontSale): string {
   if (price_from_minor === null || currency === null) return ''
   const price = money(lang, price_from_minor, currency)
   return prices_differ ? fill(words.hall.from, { m: price }) : price

@@ -4,9 +4,13 @@ import { partsOf } from '../../../shared/search/marks.ts'
 import type { Found, Hit } from '../../../shared/search/search-index.ts'
 import { buttonTo, type Html, html } from '../html.ts'
 import { picture } from '../parts/picture.ts'
-import { type FrontView, frontShell, homeOf } from './front-page.ts'
+import { type FrontSale, type FrontView, frontShell, homeOf, phaseOf, priceOf } from './front-page.ts'
 
-export type SearchView = FrontView & { readonly found: Found }
+export type SearchView = FrontView & {
+  readonly found: Found
+  /** The listed sales by id. */
+  readonly sales: ReadonlyMap<string, FrontSale>
+}
 
 export function searchPage(view: SearchView): Html {
   const { words, found } = view
@@ -49,13 +53,15 @@ function around(text: string, query: Html): Html {
   return after === undefined ? html`${before}` : html`${before}${query}${after}`
 }
 
-function hitRow({ words, lang, choseLanguage, found }: SearchView, { entry, title, snippet }: Hit): Html {
+function hitRow(view: SearchView, { entry, title, snippet }: Hit): Html {
+  const { words, lang, choseLanguage, found, sales } = view
   const marked = (text: string) =>
     partsOf(text, found.marked).map((part) => (part.isHit ? html`<mark>${part.text}</mark>` : part.text))
   const { image, sale, type } = entry
+  const listed = sales.get(sale)
   return html`<li>${image && html`<div class="pic thumb">${picture({ ...image, alt: '' }, { sizes: '56px' })}</div>`}
       <div><h2><a href="/sales/${sale}${choseLanguage && `?lang=${lang}`}"><bdi>${marked(title)}</bdi></a></h2>
-      ${
-        snippet && html`<p class="small quiet"><bdi>${marked(snippet)}</bdi></p>`
+      ${snippet && html`<p class="small quiet"><bdi>${marked(snippet)}</bdi></p>`}${
+        listed && html`<p class="small">${phaseOf(view, listed)} <b>${priceOf(view, listed)}</b></p>`
       }</div><small>${words.front.kinds[type]}</small></li>`
 }

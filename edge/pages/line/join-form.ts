@@ -1,15 +1,22 @@
 /** The form to join: the requirements for all visitors, the code of an invitation, and the proofs against bots. */
+import { PHASES } from '../../../shared/api/public.ts'
 import { buttonTo, type Html, html, postForm } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
+import { DURING } from '../parts/moments.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language, Words } from '../words/words.ts'
 
-export function joinForm(context: PageContext, where: string, label: string): Html {
+/** The phases in which a page that has a form shows it. A page for one visitor has a form to join again. */
+const SHOWN = { earlier: ['upcoming'], lobby: ['pre_queue'], line: DURING, again: PHASES } as const
+type Where = keyof typeof SHOWN
+
+export function joinForm(context: PageContext, where: Where, label: string): Html {
   const { view, words, lang } = context
   const second = asksToSignIn(view) && 'second'
-  const fields = html`${invitationField(context, where)}${proofFields(view, words, lang)}${refusalOf(
-    context,
-  )}<button class="button wide ${second}">${label}</button>`
+  const isShown = SHOWN[where].some((phase) => phase === view.schedule.phase)
+  const fields = html`${invitationField(context, where, isShown)}${proofFields(view, words, lang)}${
+    isShown && refusalOf(context)
+  }<button class="button wide ${second}">${label}</button>`
   return html`${accessNotes(context)}${postForm(`/sales/${view.sale}/queue`, fields)}`
 }
 
@@ -21,7 +28,7 @@ function refusalOf({ view, words }: PageContext): Html | false {
 }
 
 /** A code is typed or comes by a link. A signed code is long, and is pasted. */
-function invitationField({ view, words }: PageContext, where: string): Html | undefined {
+function invitationField({ view, words }: PageContext, where: Where, isShown: boolean): Html | undefined {
   const { invites, othersInvite, invitation } = view
   if (!invites && !othersInvite) return
   const { code = '', fault = null } = invitation ?? {}
@@ -30,7 +37,7 @@ function invitationField({ view, words }: PageContext, where: string): Html | un
     <input name="invitation" ${invites && html`required`} minlength="4" maxlength="1000" ${
       code !== '' && html`value="${code}"`
     } autocomplete="off" autocapitalize="characters" spellcheck="false" ${
-      fault && html`aria-invalid="true" aria-describedby="${id}" autofocus`
+      fault && html`aria-invalid="true" aria-describedby="${id}" ${isShown && html`autofocus`}`
     }></label>
     ${fault && html`<p class="fault" id="${id}">${words.invitationFaults[fault]}</p>`}`
 }

@@ -11,7 +11,7 @@ import { inLanguage, pauseReason } from '../parts/announcement.ts'
 import { parts } from '../parts/kept.ts'
 import { countdown, dateAt, opens } from '../parts/moments.ts'
 import { toCalendar } from '../sale/calendar.ts'
-import { toSite } from '../sale/final-page.ts'
+import { toFront, toRestock, toSite } from '../sale/final-page.ts'
 import { thumbnail } from '../sale/gallery.ts'
 import { turnWaits } from '../sale/how-it-works.ts'
 import { RELOAD_MAX_SECONDS, reload } from '../sale/landing-page.ts'
@@ -52,9 +52,9 @@ export function linePage(context: PageContext, place: Place, number: number): Co
     ${when('paused', html`${lead(words.pausedText)}${pauseReason(context)}`)}
     ${when('all_in_carts', lead(words.allInCartsText))}
     ${when('ready', html`${lead(words.readyText)}<progress class="comb" aria-label="${words.readyText}"></progress>`)}
-    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(context, 'again', words.joinAgain)}`)}
-    ${when('sold_out', lead(words.soldOutText))}
-    ${when('ended', html`${lead(words.endedText)}${toSite(context)}`)}
+    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(context, 'again', words.joinAgain)}${toFront(context)}`)}
+    ${when('sold_out', html`${lead(words.soldOutText)}${toRestock(context)}${toFront(context)}`)}
+    ${when('ended', html`${lead(words.endedText)}${toSite(context)}${toFront(context)}`)}
     ${placeFigures(context, place, number)}
     ${turnNotices(context, place.status)}
     ${meanwhile(context, place.status)}

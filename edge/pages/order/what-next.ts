@@ -1,8 +1,9 @@
 /** The next steps of a paid order, by its delivery. */
 import type { Order } from '../../../shared/api/public.ts'
 import { fill, money } from '../../../shared/format.ts'
-import { buttonTo, type Html, html, icon } from '../html.ts'
+import { buttonTo, type Html, html } from '../html.ts'
 import { eventOf } from '../sale/calendar.ts'
+import { shareButton } from '../sale/sharing.ts'
 import type { PageContext } from '../view.ts'
 
 interface Stage {
@@ -23,8 +24,7 @@ export function whatNext(context: PageContext, order: Order, path: string): Html
   return html`<section>
       <h2>${words.after.title}</h2>
       <ol class="next">${items}</ol>
-      <p class="row actions"><button class="button second" type="button" data-share="/sales/${context.view.sale}"
-        hidden>${icon('share')} ${words.after.share}</button></p>
+      <p class="row actions">${shareButton(context)}</p>
     </section>`
 }
 

@@ -1,7 +1,7 @@
 /** The products for sale as pages name and show them, each with its variants by option. */
 import type { GoodsDocument, Image, ProductGoods } from '../../../shared/api/goods.ts'
 import type { OrderLine, PublicProduct, PublicSale } from '../../../shared/api/public.ts'
-import { fill, money } from '../../../shared/format.ts'
+import { fill, listed, money } from '../../../shared/format.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
 
@@ -17,7 +17,7 @@ export function namedIn<Sale extends Pick<PublicSale, 'name' | 'products'>>(
     const own = names?.[lang]
     if (own === undefined) return product
     const values = options.flatMap(({ name }) => product.variant?.[name] ?? [])
-    return { ...product, name: [own, ...values].join(', ') }
+    return { ...product, name: listed(lang, [own, ...values]) }
   })
   return { ...sale, name: goods.names?.[lang] ?? sale.name, products }
 }

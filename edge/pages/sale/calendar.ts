@@ -13,10 +13,11 @@ const LINE_OCTETS = 75
 const pathOf = ({ sale, schedule: { line } }: SaleView) =>
   `/sales/${sale}/opening.ics${line === undefined ? '' : `?line=${line}`}`
 
-const link = ({ view, words }: PageContext, path: string): Html =>
-  html`<a href="${path}" download="${view.sale}.ics">${icon('calendar')} ${words.addToCalendar}</a>`
+const link = ({ view, words }: PageContext, path: string, label = words.addToCalendar): Html =>
+  html`<a href="${path}" download="${view.sale}.ics">${icon('calendar')} ${label}</a>`
 
-export const toCalendar = (context: PageContext): Html => link(context, pathOf(context.view))
+/** The opening as an entry of a calendar, which reminds of it. */
+export const toCalendar = (context: PageContext, label?: string): Html => link(context, pathOf(context.view), label)
 
 /** The time of the event or pickup at its place, and the link that adds it to a calendar; null if no date is known. */
 export function eventOf(context: PageContext): { readonly time: Html; readonly toCalendar: Html } | null {

@@ -2,7 +2,7 @@
 import { buttonTo, type Html, heading, html } from '../html.ts'
 import { drawPanel } from '../line/draw-panel.ts'
 import { mailForm, pushSwitch } from '../mail-pages.ts'
-import { addedSections, type Content, type PageContext } from '../view.ts'
+import { addedSections, type Content, frontOf, type PageContext } from '../view.ts'
 import { thumbnail } from './gallery.ts'
 import { aboutSale } from './sold.ts'
 
@@ -16,6 +16,7 @@ export function finalPage(context: PageContext, phase: 'sold_out' | 'ended'): Co
     ${phase === 'ended' && toSite(context)}
     ${phase === 'sold_out' && view.state.mails.includes('restocked') && restockForm(context)}
     ${phase === 'sold_out' && pushSwitch(context, ['restocked'])}
+    ${toFront(context)}
   </section>
   ${aboutSale(context)}
   ${addedSections(context)}
@@ -36,3 +37,14 @@ function restockForm(context: PageContext): Html {
  */
 export const toSite = ({ view, words }: PageContext) =>
   view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toSite)}</p>`
+
+/** The link from a sale that is over to what else is on. */
+export function toFront({ view, words }: PageContext): Html | false {
+  const front = frontOf(view)
+  return front !== null && html`<p><a class="button second" href="${front}">${words.front.toFront}</a></p>`
+}
+
+/** The link to the form that asks for a mail about a restock, on the page that is the same for all. */
+export const toRestock = ({ view, words }: PageContext) =>
+  view.state.mails.includes('restocked') &&
+  html`<p><a class="button" href="/sales/${view.sale}#restock">${words.restock[0]}</a></p>`

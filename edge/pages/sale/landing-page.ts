@@ -12,9 +12,10 @@ import { BEFORE, countdown, DURING, during } from '../parts/moments.ts'
 import { itemsOf, priceOf } from '../parts/offer.ts'
 import { addedSections, type Content, type PageContext } from '../view.ts'
 import { toCalendar } from './calendar.ts'
-import { toSite } from './final-page.ts'
+import { toFront, toSite } from './final-page.ts'
 import { gallery } from './gallery.ts'
 import { howItWorks } from './how-it-works.ts'
+import { shareButton } from './sharing.ts'
 import { aboutSale, priceNote } from './sold.ts'
 
 /** A page without a script reloads at least this often, because its content may be out of date. */
@@ -67,9 +68,9 @@ function wayIn(context: PageContext): Html {
       ${during(schedule, ['paused'], html`${lead(words.paused, words.pausedText)}${pauseReason(context)}`)}
       ${during(schedule, ['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
       ${during(schedule, DURING, joinForm(context, 'line', words.joinLine))}
-      ${during(schedule, ['sold_out'], lead(words.soldOut, words.soldOutText))}
-      ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toSite(context)}`)}
-      <p class="row links">${during(schedule, BEFORE, toCalendar(context), 'span')}${during(schedule, ['pre_queue', ...DURING], toOwnPlace(context), 'span')}</p>`
+      ${during(schedule, ['sold_out'], html`${lead(words.soldOut, words.soldOutText)}${toFront(context)}`)}
+      ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toSite(context)}${toFront(context)}`)}
+      <p class="row links">${during(schedule, BEFORE, toCalendar(context, words.remindMe), 'span')}${shareButton(context)}${during(schedule, ['pre_queue', ...DURING], toOwnPlace(context), 'span')}</p>`
 }
 
 /** The visitor may belong to another line that is already open, which only joining can find out. */

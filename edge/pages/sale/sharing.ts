@@ -4,7 +4,7 @@
  */
 import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
 import { shareImage } from '../assets.ts'
-import { type Html, html, jsonInScript } from '../html.ts'
+import { type Html, html, icon, jsonInScript } from '../html.ts'
 import { itemsOf } from '../parts/offer.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language } from '../words/words.ts'
@@ -118,3 +118,8 @@ function saleEvent(view: SaleView, url: string, image: string) {
     offers,
   }
 }
+
+/** Shares the sale's page. The script shows the button if the browser can share. */
+export const shareButton = ({ view, words }: PageContext) =>
+  html`<button class="button second" type="button" data-share="/sales/${view.sale}"
+    hidden>${icon('share')} ${words.after.share}</button>`

@@ -3,7 +3,7 @@
 import { COUNTRIES } from '../../../shared/api/countries.ts'
 import type { Delivery, Names } from '../../../shared/api/goods.ts'
 import { PHASES, type PublicProduct } from '../../../shared/api/public.ts'
-import { count, fill, money, percentage } from '../../../shared/format.ts'
+import { count, fill, listed, money, percentage } from '../../../shared/format.ts'
 import { isFinal } from '../../../shared/schedule.ts'
 import { type Html, html } from '../html.ts'
 import { inLanguage } from '../parts/announcement.ts'
@@ -18,7 +18,8 @@ import { eventOf } from './calendar.ts'
 const LIVE = PHASES.filter((phase) => !isFinal(phase))
 
 /** The name of a variant without its product's name: "42", or "Blue, L". */
-const variantName = ({ variant, name }: PublicProduct): string => Object.values(variant ?? {}).join(', ') || name
+const variantName = (lang: Language, { variant, name }: PublicProduct) =>
+  listed(lang, Object.values(variant ?? {})) || name
 
 /** The note next to the price: the tax in it, and the limit per person. */
 export function priceNote({ view, words, lang }: PageContext): string {
@@ -85,11 +86,14 @@ function variants({ view, words, lang }: PageContext, { name, goods, units }: It
     const left = html`<small class="quiet" data-product="${one.product_id}" data-size ${
       n === 0 && html`data-none`
     }>${text}</small>`
-    return html`<li><bdi>${variantName(one)}</bdi> ${
+    return html`<li><bdi>${variantName(lang, one)}</bdi> ${
       !isOnePrice && html`<small>${price(one)}</small>`
     } ${!isOver(view) && left}</li>`
   })
-  const option = (goods.options ?? []).map(({ name }) => name).join(', ')
+  const option = listed(
+    lang,
+    (goods.options ?? []).map(({ name }) => name),
+  )
   return html`<div class="stack">
       <h3><bdi>${name}</bdi>${option !== '' && html` <span class="small quiet"><bdi>${option}</bdi></span>`}</h3>
       <ul class="sizes">${sizes}</ul>
@@ -134,8 +138,8 @@ function deliveryText({ words, lang }: PageContext, delivery: Delivery, currency
   const names = new Intl.DisplayNames(lang, { type: 'region' })
   const countries = countriesOf(delivery)
   const named = countries.slice(0, MAX_COUNTRIES).map((country) => names.of(country) ?? country)
-  const listed = named.join(', ') + (countries.length > MAX_COUNTRIES ? ' …' : '')
-  const where = countries === COUNTRIES ? words.everywhere : listed
+  const some = listed(lang, named) + (countries.length > MAX_COUNTRIES ? ' …' : '')
+  const where = countries === COUNTRIES ? words.everywhere : some
   const lowest = Math.min(...(prices ?? []).map(({ amount_minor }) => amount_minor))
   return Number.isFinite(lowest) && lowest > 0
     ? `${where} (${fill(words.hall.from, { m: money(lang, lowest, currency) })})`
