@@ -166,7 +166,7 @@ test('a preview says what an import would change, and which lines are wrong, and
   expect(await hallOf(sale)).toMatchObject({ version: before.version, sections: [{ total: 12 }, {}] })
 })
 
-test('a seat that is held, sold or blocked never vanishes, and one that stays keeps its order', async () => {
+test('a seat that is held, sold or blocked never vanishes, and changes its print only if that is confirmed', async () => {
   const sale = await openHall()
   const held = await buy(sale, seatsOf('stalls', 'A-1'))
   expect(held.status).toBe(201)
@@ -181,8 +181,13 @@ test('a seat that is held, sold or blocked never vanishes, and one that stays ke
   // They stay with another geometry and another price, between new seats.
   const kept = rows('A', 'B').filter((line) => /^(A-1|B-1|B-6),/.test(line))
   const moved = kept.map((line) => line.replace(/,(\d+),(\d+),front/, ',70,80,balcony'))
-  const done = { status: 200, body: { added: 6, changed: 3, removed: 9, unchanged: 0 } }
-  expect(await upload(sale, csv(...rows('C'), ...moved))).toMatchObject(done)
+  const reprinted = { reprinted: ['A-1', 'B-6'], reprinted_count: 2 }
+  const changes = { added: 6, changed: 3, removed: 9, unchanged: 0, ...reprinted }
+  const list = csv(...rows('C'), ...moved)
+  expect(await upload(sale, list, { query: '?preview=true' })).toMatchObject({ status: 200, body: changes })
+  expect(await upload(sale, list)).toMatchObject({ status: 409, body: { type: '/problems/conflict', ...reprinted } })
+  expect(await states(sale)).toBe('100000300002')
+  expect(await upload(sale, list, { query: '?confirm=true' })).toMatchObject({ status: 200, body: changes })
   expect(await states(sale)).toBe('132000000')
   const order = await origin.admin('GET', `/orders/${held.body.order_id}`)
   expect(order.body).toMatchObject({ status: 'reserved', total_minor: 2000, lines: [{ seat_id: 'A-1' }] })

@@ -124,7 +124,10 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
         return c.json(chartDocument(hall, sale.products))
       })
 
-      /** The whole list of a section's seats, or nothing of it. With `?preview=true` only what it would change. */
+      /**
+       * The whole list of a section's seats, or nothing of it. With `?preview=true` only what it would change, with
+       * `?confirm=true` also what seats of orders are called.
+       */
       .put('/sales/:sale/sections/:section/seats', async (c) => {
         try {
           const [saleId, sectionId] = await sectionIn(c)
@@ -139,7 +142,8 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
             const detail = `${errorCount} errors, and nothing was imported. The first: ${errors[0]?.field}: ${errors[0]?.detail}`
             return refuse(problem('invalid-fields', { detail, errors, error_count: errorCount }))
           }
-          const difference = await importSeats(sql, imported, operatorOf(c))
+          const isConfirmed = c.req.query('confirm') === 'true'
+          const difference = await importSeats(sql, imported, operatorOf(c), isConfirmed)
           await publishHall(saleId)
           return c.json(difference)
         } catch (error) {

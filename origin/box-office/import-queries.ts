@@ -24,14 +24,14 @@ interface Imported {
   readonly named: readonly string[]
 }
 
-/** What would be lost: at most `MAX_NAMED` seats, and how many there are. */
-interface Loss {
+/** The seats that a sentence is about: at most `MAX_NAMED`, and how many there are. */
+interface NamedSeats {
   readonly seats: readonly string[]
   readonly count: number
 }
 
 /** What an import would do, and which seats that somebody has it would lose. Changes nothing. */
-export function previewSeats(sql: Sql, imported: Imported): Promise<SeatImport & { loss: Loss }> {
+export function previewSeats(sql: Sql, imported: Imported): Promise<SeatImport & { loss: NamedSeats }> {
   return sql.begin(async (tx) => {
     await stage(tx, imported)
     const [section] = await tx<Pick<SectionRow, 'section_type'>[]>`
@@ -41,8 +41,11 @@ export function previewSeats(sql: Sql, imported: Imported): Promise<SeatImport &
   })
 }
 
-/** Throws, and changes nothing, if a seat would vanish that an order has or an operator blocks. */
-export function importSeats(sql: Sql, imported: Imported, operator: string): Promise<SeatImport> {
+/**
+ * Throws, and changes nothing, if a seat would vanish that an order has or an operator blocks; or if the row, number or
+ * category of a seat of an order would change, which a ticket may show, unless that `isConfirmed`.
+ */
+export function importSeats(sql: Sql, imported: Imported, operator: string, isConfirmed: boolean): Promise<SeatImport> {
   const { saleId, sectionId, seats } = imported
   return sql.begin(async (tx) => {
     // This runs before the locks are taken, because buyers wait for the locks.
@@ -56,6 +59,13 @@ export function importSeats(sql: Sql, imported: Imported, operator: string): Pro
         seat_count: loss.count,
       })
     const difference = await compare(tx, imported)
+    const { reprinted, reprinted_count } = difference
+    if (reprinted_count > 0 && !isConfirmed)
+      throw conflict(
+        `${reprinted_count} seats of orders would get another row, number or category: ${reprinted.join(', ')}. ` +
+          'Tell their buyers, and send the list with ?confirm=true.',
+        { reprinted, reprinted_count },
+      )
     const isSame = difference.added + difference.changed + difference.removed === 0
     if (!isSame) await replace(tx, imported, section)
     const after = { total: seats.length, ...difference }
@@ -120,8 +130,10 @@ const differs = (tx: Queryable) => tx`
   (s.row, s.number, s.place, s.x, s.y, s.category, s.kind, s.price_minor)
     is distinct from (n.row, n.number, n.place, n.x, n.y, n.category, n.kind, n.price_minor)`
 
-async function compare(tx: Queryable, { saleId, sectionId }: Imported): Promise<SeatImport> {
-  const [row] = await tx<[SeatImport]>`
+async function compare(tx: Queryable, imported: Imported): Promise<SeatImport> {
+  const { saleId, sectionId } = imported
+  const { seats: reprinted, count: reprinted_count } = await reprintsOf(tx, imported)
+  const [row] = await tx<[Omit<SeatImport, 'reprinted' | 'reprinted_count'>]>`
     select count(*) filter (where s.seat_id is null)::int as added,
       count(*) filter (where s.seat_id is not null and ${differs(tx)})::int as changed, (
       select count(*)::int from seats s where sale_id = ${saleId} and section_id = ${sectionId}
@@ -129,10 +141,21 @@ async function compare(tx: Queryable, { saleId, sectionId }: Imported): Promise<
       count(*) filter (where s.seat_id is not null and not ${differs(tx)})::int as unchanged
     from imported n left join seats s on s.sale_id = ${saleId} and s.section_id = ${sectionId} and s.seat_id = n.seat_id
     where n.line is not null`
-  return row
+  return { ...row, reprinted, reprinted_count }
 }
 
-async function lossOf(tx: Queryable, { saleId, sectionId }: Imported): Promise<Loss> {
+/** The seats of orders that the list prints otherwise than they were sold. */
+async function reprintsOf(tx: Queryable, { saleId, sectionId }: Imported): Promise<NamedSeats> {
+  const [row] = await tx<[{ seats: string[] | null; count: number }]>`
+    select (array_agg(s.seat_id order by s.seat_index))[1:${MAX_NAMED}::int] as seats, count(*)::int as count
+    from seats s join seat_claims c on (c.sale_id, c.seat_index) = (s.sale_id, s.seat_index)
+      join imported n on n.seat_id = s.seat_id and n.line is not null
+    where s.sale_id = ${saleId} and s.section_id = ${sectionId} and c.order_id is not null
+      and (s.row, s.number, s.category) is distinct from (n.row, n.number, n.category)`
+  return { seats: row.seats ?? [], count: row.count }
+}
+
+async function lossOf(tx: Queryable, { saleId, sectionId }: Imported): Promise<NamedSeats> {
   const [row] = await tx<[{ seats: string[] | null; count: number }]>`
     select (array_agg(s.seat_id order by s.seat_index))[1:${MAX_NAMED}::int] as seats, count(*)::int as count
     from seats s join seat_claims c on (c.sale_id, c.seat_index) = (s.sale_id, s.seat_index)

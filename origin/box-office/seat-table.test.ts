@@ -38,15 +38,17 @@ test.each<[column: string, ...values: unknown[]]>([
   }
 })
 
-test('refuses a seat that is named twice, and a place of a row that two have', () => {
+test('refuses a seat that is named twice, and a place or a number of a row that two have', () => {
   const table = new SeatTable()
   table.add('line 2', seat())
   table.add('line 3', seat({ place: '2' }))
   table.add('line 4', seat({ seat_id: 'A-9' }))
   table.add('line 5', seat({ seat_id: 'B-1', row: 'B' }))
+  table.add('line 6', seat({ seat_id: 'B-2', row: 'B', place: '2' }))
   expect(table.errors).toEqual([
     { field: 'line 3: seat_id', detail: 'A-1 is line 2 already' },
     { field: 'line 4: place', detail: 'place 1 of row A is line 2 already' },
+    { field: 'line 6: number', detail: 'number 1 of row B is line 5 already' },
   ])
   expect(table.seats.map(({ seat_id }) => seat_id)).toEqual(['A-1', 'B-1'])
 })

@@ -28,8 +28,9 @@ export class SeatTable {
   readonly named = new Map<string, string>()
   /** Each category as it was first written, by its folded name. */
   readonly #categories = new Map<string, string>()
-  /** The line of each place in a row. */
+  /** The line of each place in a row, and of each printed number. */
   readonly #places = new Map<string, string>()
+  readonly #numbers = new Map<string, string>()
 
   /** True once a further row would be too many. */
   get isFull(): boolean {
@@ -98,7 +99,14 @@ export class SeatTable {
       wrong('place', `place ${seat.place} of row ${seat.row} is ${other} already`)
       return
     }
+    const printed = JSON.stringify([seat.row, seat.number])
+    const same = this.#numbers.get(printed)
+    if (same !== undefined) {
+      wrong('number', `number ${seat.number} of row ${seat.row} is ${same} already`)
+      return
+    }
     this.#places.set(place, line)
+    this.#numbers.set(printed, line)
     this.seats.push(seat)
   }
 

@@ -166,4 +166,7 @@ export interface SeatImport {
   readonly changed: number
   readonly removed: number
   readonly unchanged: number
+  /** The seats of orders whose row, number or category changes: at most 100 of them, and how many there are. */
+  readonly reprinted: readonly string[]
+  readonly reprinted_count: number
 }

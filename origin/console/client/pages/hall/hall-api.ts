@@ -61,9 +61,10 @@ export async function previewSeats(sale: string, section: string, csv: Blob): Pr
   return (await send(path, { method: 'PUT', headers: CSV, body: csv })).json()
 }
 
-/** Imports all seats of the section, or none of them. */
-export async function putSeats(sale: string, section: string, csv: Blob): Promise<SeatImport> {
-  return (await send(`${ofSection(sale, section)}/seats`, { method: 'PUT', headers: CSV, body: csv })).json()
+/** Imports all seats of the section, or none of them. What the preview named as changing for buyers is confirmed. */
+export async function putSeats(sale: string, section: string, csv: Blob, isConfirmed: boolean): Promise<SeatImport> {
+  const path = `${ofSection(sale, section)}/seats${isConfirmed ? '?confirm=true' : ''}`
+  return (await send(path, { method: 'PUT', headers: CSV, body: csv })).json()
 }
 
 /** Blocks or releases seats of one section. */

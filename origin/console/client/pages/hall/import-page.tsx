@@ -213,8 +213,8 @@ function Import({ sale, section }: { sale: string; section: Section }) {
       preview.value = { ...(await previewSeats(sale, section.section_id, csv)), csv }
     },
   })
-  const put = async (csv: Blob): Promise<Done> => {
-    const { added, changed, removed } = await putSeats(sale, section.section_id, csv)
+  const put = async ({ csv, reprinted_count }: Preview): Promise<Done> => {
+    const { added, changed, removed } = await putSeats(sale, section.section_id, csv, reprinted_count > 0)
     navigate(`/console/sales/${sale}/hall`)
     return { text: `${section.name}: ${count(added)} added, ${count(changed)} changed, ${count(removed)} removed.` }
   }
@@ -289,12 +289,19 @@ function Obstacles({ errors, error_count, seats, seat_count }: ImportPreview) {
 interface ChangesProps {
   readonly section: Section
   readonly preview: Preview
-  readonly onImport: (csv: Blob) => Promise<Done>
+  readonly onImport: (preview: Preview) => Promise<Done>
 }
 
 function Changes({ section, preview, onImport }: ChangesProps) {
-  const { added, changed, removed, unchanged, error_count, seat_count, csv } = preview
+  const { added, changed, removed, unchanged, error_count, seat_count, reprinted, reprinted_count } = preview
   const isSame = added + changed + removed === 0
+  const shown = reprinted.slice(0, SHOWN_ERRORS).join(', ')
+  const reprints =
+    reprinted_count === 0
+      ? ''
+      : ` ${count(reprinted_count)} seats of orders get another row, number or category than was sold: ${shown}${
+          reprinted_count > SHOWN_ERRORS ? ' …' : ''
+        }. Their tickets change: tell their buyers.`
   return (
     <>
       <div role="status">
@@ -317,9 +324,9 @@ function Changes({ section, preview, onImport }: ChangesProps) {
             action="Import"
             effect={
               `${section.name}: ${count(added)} seats are added, ${count(changed)} change, ${count(removed)} are ` +
-              'removed. Visitors see it within seconds.'
+              `removed. Visitors see it within seconds.${reprints}`
             }
-            onConfirm={() => onImport(csv)}
+            onConfirm={() => onImport(preview)}
           />
         )}
       </div>
