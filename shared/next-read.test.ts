@@ -2,14 +2,19 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PHASES } from './api/public.ts'
 import {
+  FINAL_MS,
   JUST_ANNOUNCED_MS,
+  JUST_ENDED_MS,
+  JUST_ENDED_READ_MS,
   JUST_OPENED_MS,
+  nextReadAtMs,
   nextReadMs,
   type Prospect,
   paidPerSecondAfter,
   SOON_MS,
   USUAL_MS,
 } from './next-read.ts'
+import type { Schedule } from './schedule.ts'
 
 const prospects: fc.Arbitrary<Prospect> = fc.record({
   phase: fc.constantFrom(...PHASES),
@@ -55,6 +60,19 @@ test('is soon for as long as all that is left may be paid for, and just after an
   expect(nextReadMs(quiet)).toBe(USUAL_MS)
   expect(nextReadMs({ ...quiet, announcedAgoMs: JUST_ANNOUNCED_MS, openedAgoMs: JUST_OPENED_MS })).toBe(USUAL_MS)
   expect(nextReadMs({ ...quiet, unitsLeft: 0, phase: 'upcoming' })).toBe(USUAL_MS)
+})
+
+test('is within 10 s of a restock for ten minutes after the end, then within a minute', () => {
+  const readsAt = (agoMs: number) => {
+    const schedule = { phase: 'sold_out', next_read_ms: JUST_ENDED_READ_MS, server_time_ms: 1_000 } as Schedule
+    return nextReadAtMs(schedule, 1_000 + agoMs)
+  }
+  const knownMs = 1_700
+  const refreshedMs = 3_000
+  expect(readsAt(0) + knownMs + refreshedMs).toBeLessThanOrEqual(10_000)
+  expect(readsAt(JUST_ENDED_MS - 1)).toBe(JUST_ENDED_READ_MS)
+  expect(readsAt(JUST_ENDED_MS)).toBe(FINAL_MS)
+  expect(FINAL_MS + knownMs + refreshedMs).toBeLessThanOrEqual(60_000)
 })
 
 test('the pace rises at once, and falls slowly', () => {

@@ -4,7 +4,7 @@
  * visitor's own turn are known from the schedule itself, and pages read it then in any case. Pure.
  */
 import type { Phase } from './api/public.ts'
-import { isFinal } from './schedule.ts'
+import { isFinal, type Schedule } from './schedule.ts'
 
 /*
  * The times below start from these delays. The waiting room knows of a change after 0.2 s. The change takes effect
@@ -18,8 +18,14 @@ export const SOON_MS = 1_900
 export const USUAL_MS = 9_200
 /** For this long after an announcement, the operator may correct it. */
 export const JUST_ANNOUNCED_MS = 20_000
-/** After the end only a restock could matter. */
-const FINAL_MS = 30_000
+/**
+ * After the end only a restock could matter. Most restocks come soon after it, from holds that were not paid for. A
+ * page then lives again within 10 s, as it is refreshed up to 3 s after it has read of the restock.
+ */
+export const JUST_ENDED_READ_MS = 5_000
+export const JUST_ENDED_MS = 10 * 60_000
+/** Later a page that is looked at lives again within a minute. */
+export const FINAL_MS = 30_000
 /** A sale that opened more recently has no measured pace yet. */
 export const JUST_OPENED_MS = 8_000
 /** All pages read once more within this time. The units that can be sold in it are the last ones. */
@@ -39,13 +45,20 @@ export interface Prospect {
 }
 
 export function nextReadMs({ phase, unitsLeft, paidPerSecond, ...ago }: Prospect): number {
-  if (isFinal(phase)) return FINAL_MS
+  if (isFinal(phase)) return JUST_ENDED_READ_MS
   const isSelling = phase === 'open' || phase === 'all_in_carts'
   const isLast = isSelling && unitsLeft <= Math.max(LAST_UNITS, paidPerSecond * LAST_SECONDS)
   const isFresh = (agoMs: number | null, forMs: number) => agoMs !== null && agoMs >= 0 && agoMs < forMs
   const isJust = isFresh(ago.announcedAgoMs, JUST_ANNOUNCED_MS) || isFresh(ago.openedAgoMs, JUST_OPENED_MS)
   return isLast || isJust ? SOON_MS : USUAL_MS
 }
+
+/**
+ * The interval for a response with this schedule at this moment. A final schedule stays the same, so its age tells how
+ * long ago the sale ended.
+ */
+export const nextReadAtMs = ({ phase, next_read_ms, server_time_ms }: Schedule, atMs: number): number =>
+  isFinal(phase) && atMs - server_time_ms >= JUST_ENDED_MS ? FINAL_MS : next_read_ms
 
 /** The share of the pace that remains a second later: it rises at once, and falls slowly. */
 const PACE_KEPT = 0.5

@@ -36,8 +36,8 @@ export const CACHE_TTL = {
   front: { inBrowsers: 1, inCache: 5, stale: 25 },
   /** The results of a query, and its completions. */
   search: { inBrowsers: 10, inCache: 30, stale: 60 },
-  /** Purged when the sale lives again; should that fail, it lives again so much later. */
-  final: { inBrowsers: 30, inCache: 300, stale: 3600 },
+  /** Purged when the sale lives again, which a browser's own copy is not. */
+  final: { inBrowsers: 1, inCache: 300, stale: 3600 },
   /**
    * The sections of a hall, the state of its seats, and where the current version of a document is; never stale, as
    * the schedule.
@@ -83,7 +83,7 @@ export function withCacheRule(response: Response, { setCookies }: Call): Respons
 }
 
 const PURGE_TIMEOUT_MS = 2_000
-/** Cloudflare allows a Worker a few purges a minute. A lost purge costs only freshness: cached responses expire. */
+/** Cloudflare allows a Worker a few purges a minute. The waiting room repeats a purge that failed all its tries. */
 const MAX_PURGE_TRIES = 5
 /** Before the next try; doubled each time. */
 const PURGE_RETRY_MS = 500

@@ -64,6 +64,8 @@ const IDLE_ALARM_MS = 60_000
  */
 const PURGE_AFTER_MS = 500
 const PURGE_AGAIN_MS = 15_000
+/** A purge that failed all its tries, or ended with its object, is repeated this often until it is done. */
+const PURGE_REPEAT_MS = 10_000
 /** Numbers count from 1. */
 const FIRST_NUMBER = 1
 /** Longest wait of a reader for a newer schedule. */
@@ -102,6 +104,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   readonly #counts = new CountSum()
   #joined: number
   #storingCounts: ReturnType<typeof setTimeout> | null = null
+  /** When caches are to be purged, the soonest first; stored until it is done. */
+  #purgesAtMs: readonly number[]
+  #isPurging = false
   /** How many of the shards were started in this round. */
   #warmed = 0
   /** Readers who wait for a newer schedule. */
@@ -113,6 +118,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const stored = ctx.storage.kv.get<SaleRecord>('sale')
     this.#sale = stored ?? null
     this.#next = ctx.storage.kv.get<number>('next') ?? FIRST_NUMBER
+    this.#purgesAtMs = ctx.storage.kv.get<number[]>('purges') ?? []
     const counted = ctx.storage.kv.get<StoredCounts>('counts')
     // The counts are stored from the first join on.
     this.#joined = counted ? counted.joined : 0
@@ -191,6 +197,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   override async alarm() {
     if (!this.#sale) return
     await this.#refresh(queueOfRecord(this.#sale))
+    // The next refresh waits for this alarm, so it does not wait for a slow cache.
+    this.ctx.waitUntil(this.#purgeIfDue(this.#sale))
     await this.#warmShards(this.#sale)
   }
 
@@ -347,18 +355,32 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
     if (sale.timeline !== before?.timeline) this.#waiting.resolveAll()
-    if (before && cachedContentOf(before) !== cachedContentOf(sale)) this.#purgeSoon(sale)
+    if (before && cachedContentOf(before) !== cachedContentOf(sale)) {
+      const holdsAtMs = Math.max(Date.now(), latest(sale.timeline).from_ms)
+      this.#storePurges([holdsAtMs + PURGE_AFTER_MS, holdsAtMs + PURGE_AGAIN_MS])
+    }
   }
 
-  #purgingAgain: ReturnType<typeof setTimeout> | null = null
+  /**
+   * Caches keep final responses for long, and they must not outlive their phase. A purge is stored with the change and
+   * made by an alarm, so it is not lost with this instance.
+   */
+  #storePurges(atMs: readonly number[]) {
+    this.#purgesAtMs = atMs
+    this.ctx.storage.kv.put('purges', atMs)
+  }
 
-  /** Caches keep final responses for long, and they must not outlive their phase. */
-  #purgeSoon({ state, timeline }: SaleRecord) {
-    const holdsInMs = Math.max(0, latest(timeline).from_ms - Date.now())
-    const purge = () => this.ctx.waitUntil(purgeSale(state.sale, this.#config, this.ctx.exports))
-    clearTimeout(this.#purgingAgain)
-    setTimeout(purge, holdsInMs + PURGE_AFTER_MS)
-    this.#purgingAgain = setTimeout(purge, holdsInMs + PURGE_AGAIN_MS)
+  async #purgeIfDue({ state }: SaleRecord) {
+    const startedMs = Date.now()
+    const [firstMs] = this.#purgesAtMs
+    if (this.#isPurging || firstMs === undefined || firstMs > startedMs) return
+    this.#isPurging = true
+    const isDone = await purgeSale(state.sale, this.#config, this.ctx.exports)
+    this.#isPurging = false
+    // What changed meanwhile has purges of its own.
+    const later = this.#purgesAtMs.filter((atMs) => atMs > startedMs)
+    this.#storePurges(isDone ? later : [...later, Date.now() + PURGE_REPEAT_MS].sort((a, b) => a - b))
+    if (this.#sale) await this.#setAlarm(this.#sale, Date.now())
   }
 
   // -- Readers -----------------------------------------------------------------------------------------------------
@@ -385,7 +407,12 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const { phase } = latest(sale.timeline).schedule
     // In a final phase only the isolates that serve it need to learn of a restock or a later end. They wait for an
     // update, and the state is refreshed for as long as one of them does, and until the origin has all counts.
-    if (isFinal(phase) && this.#waiting.size === 0 && this.#counts.isEmpty()) return
+    const isSettled = isFinal(phase) && this.#waiting.size === 0 && this.#counts.isEmpty()
+    const [purgeAtMs = Number.POSITIVE_INFINITY] = this.#isPurging ? [] : this.#purgesAtMs
+    if (isSettled) {
+      if (purgeAtMs < Number.POSITIVE_INFINITY) await this.ctx.storage.setAlarm(Math.max(nowMs, purgeAtMs))
+      return
+    }
     const opensInMs = sale.opensAtMs - nowMs
     const isSoon = drawStage(sale).is !== 'gathering' || opensInMs <= WARM_MS
     const moments = [
@@ -393,6 +420,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       opensInMs,
       opensInMs - WARM_MS,
       sale.preQueueOpensAtMs - ANNOUNCE_MS - nowMs,
+      Math.max(1, purgeAtMs - nowMs),
     ]
     await this.ctx.storage.setAlarm(nowMs + Math.min(...moments.filter((ms) => ms > 0)))
   }

@@ -44,7 +44,7 @@ const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate
 /** The headers of the newest posts. */
 const FEED = ['public, max-age=1', 'public, max-age=2, stale-while-revalidate=0']
 const SEARCHED = ['public, max-age=10', 'public, max-age=30, stale-while-revalidate=60']
-const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
+const FINAL = ['public, max-age=1', 'public, max-age=300, stale-while-revalidate=3600']
 
 /** The shop front without sales. */
 const NO_SALES = { version: 'none', catalogue: { sales: [], synonyms: [] }, states: {} }

@@ -1,6 +1,8 @@
 /**
  * The sale as all its visitors see it: the landing page, the public document, the schedule. No cookie is read here.
  */
+
+import { nextReadAtMs } from '../../shared/next-read.ts'
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../admission/proofs/invitation.ts'
 import { goodsOf } from '../goods/goods.ts'
@@ -92,7 +94,8 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
-    const { server_time_ms: _, ...unchanging } = now.schedule
+    const { server_time_ms: _, ...facts } = now.schedule
+    const unchanging = { ...facts, next_read_ms: nextReadAtMs(now.schedule, now.atMs) }
     // A line that is paused because updates are missing keeps its version, so the phase is part of the ETag. The
     // second is too, because a cache would otherwise return an unchanged copy as current, with its old time.
     const { version, phase, line } = now.schedule

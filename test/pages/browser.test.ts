@@ -677,7 +677,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
   }) => {
     const url = await sale('gone', -1_000, { products: [{ ...PRODUCT, total: 0 }] })
     const cacheControl = async () => (await fetch(url)).headers.get('cache-control')
-    await expect.poll(cacheControl).toBe('public, max-age=30')
+    await expect.poll(cacheControl).toBe('public, max-age=1')
     const page = await visitor(url)
     await heading(page, 'Sold out').waitFor()
     expect(await page.context().cookies()).toEqual([])
