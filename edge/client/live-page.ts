@@ -179,9 +179,8 @@ export function start(everyBeat: (act: () => void) => void, load: () => Promise<
   addEventListener('offline', readNow)
   addEventListener('storage', ({ key }) => key === storageKeyOfOrders(page) && showOwnOrder(page))
   document.addEventListener('visibilitychange', () => {
-    if (!isVisible()) return
-    readNow()
     order?.fetchNow()
+    if (isVisible()) readNow()
   })
   document.addEventListener('submit', onSubmit)
   addEventListener('pageshow', (event) => event.persisted && onReturn())

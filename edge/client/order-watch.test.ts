@@ -10,16 +10,18 @@ const orderIn = (status: string) =>
 
 /** Opens a page with an order, whose event stream the test controls. */
 async function orderOnPage(orderStatus = 'paying') {
-  const streams: { onopen(): void; onerror(): void; send(order: object): void }[] = []
+  const streams: { onopen(of: object): void; onerror(of: object): void; send(order: object): void }[] = []
   class Stream {
-    onopen() {}
-    onerror() {}
+    onopen(_: object) {}
+    onerror(_: object) {}
     #received = (_: { data: string }) => {}
     addEventListener(_: string, received: (event: { data: string }) => void) {
       this.#received = received
     }
     send = (order: object) => this.#received({ data: JSON.stringify(order) })
-    close() {}
+    close() {
+      streams.splice(streams.indexOf(this), 1)
+    }
     constructor() {
       streams.push(this)
     }
@@ -35,17 +37,35 @@ it('polls an order soon where no stream opens, though the browser keeps trying',
   followOrder(vi.fn())
   const [stream] = streams
   for (let i = 0; i < 4; i++) {
-    stream?.onerror()
+    stream?.onerror({ type: 'error' })
     await passes(1_500)
   }
   expect(stub.requested.length).toBeGreaterThan(0)
-  stream?.onopen()
+  stream?.onopen({ type: 'open' })
   const before = stub.requested.length
   await passes(14_000)
   expect(stub.requested).toHaveLength(before)
-  stream?.onerror()
+  stream?.onerror({ type: 'error' })
   await passes(14_000)
   expect(stub.requested.length).toBeGreaterThan(before)
+})
+
+it('has a stream only while its tab is shown, and polls meanwhile', async () => {
+  const { streams, followOrder } = await orderOnPage()
+  const following = followOrder(vi.fn())
+  const isHidden = vi.spyOn(document, 'hidden', 'get')
+  const turnsTo = (hidden: boolean) => {
+    isHidden.mockReturnValue(hidden)
+    following?.fetchNow()
+    return streams.length
+  }
+  streams[0]?.onopen({ type: 'open' })
+  expect(turnsTo(true)).toBe(0)
+  await passes(60_000)
+  expect(stub.requested.length).toBeGreaterThan(2)
+  expect(turnsTo(false)).toBe(1)
+  following?.stop()
+  expect(streams).toEqual([])
 })
 
 it('fetches the schedule rarely beside an order', async () => {

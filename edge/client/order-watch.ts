@@ -18,7 +18,7 @@ const POLL_MAX_MS = 15_000
 const SHOWN_FOR_MS = 24 * 3_600_000
 
 export interface Following {
-  /** Polls now, because the hold may be over or the buyer was away. */
+  /** Polls now, because the hold may be over, or the buyer left the tab or came back to it. */
   fetchNow(): void
   stop(): void
 }
@@ -31,28 +31,46 @@ export function followOrder(changed: (status: string) => void): Following | null
   const { order, orderStatus, progress } = byId('order')?.dataset ?? {}
   if (!progress) return null
   const isListening = orderStatus !== 'reserved'
-  let [timer, settling, pauseMs] = [0, 0, POLL_MS]
-  let [isStreaming, isStopped] = [false, false]
+  let [timer, settling, pauseMs, isStreaming, isStopped] = [0, 0, POLL_MS, false, false]
+  let events: EventSource | null = null
 
   const received = (now: Order) => {
     clearTimeout(settling)
     if (!isStopped && now.status && progressOf(now) !== progress) settling = setTimeout(changed, SETTLE_MS, now.status)
   }
+  // A hidden tab only polls, because without HTTP/2 a browser has few connections to a server.
+  const listen = () => {
+    if (document.hidden) {
+      events?.close()
+      events = null
+      isStreaming = false
+    } else if (isListening && !events) {
+      events = new EventSource(`/orders/${order}/events`)
+      events.addEventListener('order', ({ data }) => received(JSON.parse(data)))
+      // `readyState` is not used, because a stream that never opens stays "connecting".
+      events.onopen = events.onerror = ({ type }) => {
+        if (isStreaming === (type === 'open')) return
+        isStreaming = !isStreaming
+        schedulePoll()
+      }
+    }
+  }
   const poll = async () => {
     clearTimeout(timer)
-    let isHeld = false
+    listen()
     try {
       const response = await get(`/orders/${order}`)
       if (response.ok) {
         const now: Order = await response.json()
-        isHeld = now.expires_in_seconds > 0
         received(now)
+        // Until its hold is over, only the buyer changes a reserved order.
+        if (!isListening && now.expires_in_seconds > 0) return
       }
     } catch {
       // The next poll is scheduled below.
     }
     pauseMs = Math.min(POLL_MAX_MS, pauseMs * 1.5)
-    if (isListening || !isHeld) schedulePoll()
+    schedulePoll()
   }
   const schedulePoll = () => {
     clearTimeout(timer)
@@ -60,17 +78,8 @@ export function followOrder(changed: (status: string) => void): Following | null
     if (isStopped) return
     timer = setTimeout(poll, (isStreaming ? POLL_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
-  // `readyState` is not used, because a stream that never opens stays "connecting".
-  const setStreaming = (now: boolean) => {
-    if (isStreaming === now) return
-    isStreaming = now
-    schedulePoll()
-  }
-  const events = isListening ? new EventSource(`/orders/${order}/events`) : null
-  if (events) {
-    events.addEventListener('order', ({ data }) => received(JSON.parse(data)))
-    events.onopen = () => setStreaming(true)
-    events.onerror = () => setStreaming(false)
+  if (isListening) {
+    listen()
     schedulePoll()
   }
   return {
@@ -128,7 +137,7 @@ export function showOwnOrder(page: Page): void {
   const order = ownOrder(page)
   const shown = order !== undefined
   each<HTMLAnchorElement>('#own-order a', (link) => {
-    if (shown) link.href = `/sales/${page.sale}/order/${order}`
+    link.href = `/sales/${page.sale}/order/${order}`
   })
   show(own, shown)
   const heading = own.querySelector('h1')

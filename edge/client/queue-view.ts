@@ -120,7 +120,7 @@ function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, f
   const stepMs = (wait > LONG_WAIT_SECONDS ? 5 : 1) * 60_000
   const atMs = Math.ceil((fromMs + wait * 1000) / stepMs) * stepMs
   const today = new Date(atMs).toDateString() === new Date(fromMs).toDateString()
-  const how: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
+  const how: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: 'numeric' }
   if (!today) how.weekday = 'long'
   return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
 }

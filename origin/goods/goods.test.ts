@@ -35,9 +35,11 @@ const SHOE = {
 }
 
 test('nests variants into their product, and keeps what the pages of a sale show', async () => {
-  const about = { names: { de: 'Nachtschwimmen' }, event: { starts_at: '2026-12-01T19:00:00.000Z', ends_at: null } }
+  const time_zone = 'Asia/Tokyo'
+  const event = { starts_at: '2026-12-01T19:00:00+09:00', ends_at: null }
+  const about = { names: { de: 'Nachtschwimmen' }, event: { ...event, time_zone } }
   const shown = { ...about, brand: { shop: 'Halfway', accent: '#00674b' }, venue: 'Shop' }
-  const sale = await origin.sale({ products: [SHOE], ...shown })
+  const sale = await origin.sale({ products: [SHOE], ...shown, time_zone, event })
   const { products, ...rest } = await read(sale)
   expect(rest).toMatchObject({ ...shown, goods_version: 1 })
   const [one, other] = SHOE.variants
