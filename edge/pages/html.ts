@@ -22,7 +22,7 @@ export type Tag<Raw = never> = readonly [name: string, attributes: Attributes, .
 export function htmlOf([name, attributes, ...content]: Tag<Html>): Html {
   const written = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
   const parts = content.map((part) => (Array.isArray(part) ? htmlOf(part as unknown as Tag<Html>) : part))
-  return html`<${name}${written}>${parts}</${name}>`
+  return name === 'input' ? html`<input${written}>` : html`<${name}${written}>${parts}</${name}>`
 }
 
 // -- Parts of the server alone --------------------------------------------------------------------------------------

@@ -85,7 +85,8 @@ it('every language translates every text', () => {
       : [[at, value]]
   const english = flat(WORDS.en)
   const COUNTED = ['ahead', 'attemptsLeft'] as const
-  const alike = new Set(['/fullStop', '/offline', '/total', '/front/inTime'])
+  const ALIKE = ['/address/eircode', '/address/province', '/address/district']
+  const alike = new Set(['/fullStop', '/offline', '/total', '/front/inTime', ...ALIKE])
   for (const lang of LANGUAGES) {
     const words = new Map(flat(WORDS[lang]))
     // Each language has its own plural forms.

@@ -4,6 +4,7 @@
  */
 
 import { html } from 'hono/html'
+import { addressLines } from '../../shared/api/addresses.ts'
 import { LANGUAGES, type Language } from '../../shared/api/fields.ts'
 import type { EventTime } from '../../shared/api/goods.ts'
 import type { MailKind } from '../../shared/api/mails.ts'
@@ -185,10 +186,7 @@ function nextFor({ delivery, recipient }: Mail, language: Language, words: MailW
     return delivery.pickup === undefined ? words.pickUpLater : fill(words.pickUp, { where: delivery.pickup })
   if (delivery.kind === 'handover') return words.handover
   if (delivery.kind === 'none' || recipient === null) return null
-  const { name, company, street, postcode, city, region, country } = recipient
-  const land = country && new Intl.DisplayNames([language], { type: 'region' }).of(country)
-  const lines = [name, company, street, [postcode, city].filter(Boolean).join(' '), region, land].filter(Boolean)
-  return [words.sentTo, ...lines].join('\n')
+  return [words.sentTo, ...addressLines(recipient, language)].join('\n')
 }
 
 /** One fact for each order line: the units that the buyer has, or that they had if none are left. */

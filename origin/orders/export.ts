@@ -12,7 +12,18 @@ import { refuse } from '../lib/http/request.ts'
 import { sendTable } from '../lib/http/table.ts'
 import { linesOf, totalsIn } from './order-json.ts'
 
-const ADDRESS_FIELDS = ['name', 'phone', 'company', 'street', 'postcode', 'city', 'region', 'country', 'note'] as const
+const ADDRESS_FIELDS = [
+  'name',
+  'phone',
+  'company',
+  'street',
+  'line2',
+  'postcode',
+  'city',
+  'region',
+  'country',
+  'note',
+] as const
 
 const COLUMNS = [
   'order_id',

@@ -10,14 +10,3 @@ export const COUNTRIES: readonly string[] = (
   'RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN ' +
   'TO TR TT TV TW TZ UA UG US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW'
 ).split(' ')
-
-/**
- * The countries without postcodes, or in which many addresses have none (Universal Postal Union). An order to one of
- * them needs none.
- */
-export const WITHOUT_POSTCODES: ReadonlySet<string> = new Set(
-  (
-    'AE AG AO AW BB BF BI BJ BO BQ BS BW BZ CD CF CG CI CK CM CW DJ DM ER FJ GA GD GH GM GQ GY HK IE JM KI KM KN ' +
-    'KP LC ML MO MR MW NR NU PA QA RW SB SC SL SO SR SS ST SX SY TD TF TG TK TL TO TT TV UG VU YE ZW'
-  ).split(' '),
-)

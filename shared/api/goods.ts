@@ -239,6 +239,7 @@ export const Address = exactly({
   phone: line,
   company: line,
   street: line,
+  line2: line,
   postcode: line,
   city: line,
   region: line,

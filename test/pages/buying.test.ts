@@ -119,6 +119,12 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     }
     for (const [name, value] of Object.entries(address)) await page.locator(`[name=${name}]`).fill(value)
     await page.locator('[name=country]').selectOption('DE')
+    const typed = () => page.evaluate<string | null>(`sessionStorage.getItem('typed ${sale}')`)
+    expect(await typed()).toContain('Elm Row 12')
+    await page.reload()
+    await expect.poll(() => page.locator('[name=street]').inputValue()).toBe('Elm Row 12')
+    expect(await page.getByRole('radio', { name: '42' }).isChecked()).toBe(true)
+    expect(await page.locator('[name=country]').inputValue()).toBe('DE')
     await page.locator('.code summary').click()
     await page.locator('[name=promo_code]').fill('noon10')
     await button(page, 'Apply').click()
@@ -126,6 +132,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     await expect.poll(() => page.locator('[name=total_minor]').inputValue()).toBe(String(sum))
     await page.locator('[name=accept]').check()
     const shown = await pay(page)
+    expect(await typed()).toBeNull()
     const number = /\b[2-9A-Z]{3}-[2-9A-Z]{3}\b/.exec(shown)?.[0] ?? ''
     expect(await orderOf(sale)).toMatchObject({
       status: 'confirmed',

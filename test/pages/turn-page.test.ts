@@ -59,16 +59,16 @@ describe.skipIf(!hasBrowser)('in the form of a turn', () => {
     await page.getByLabel('E-mail address').fill('ada@')
     await reserve(page).click()
     expect(await page.locator('.fault').allTextContents()).toEqual([
-      ...['name', 'street', 'postcode', 'city', 'country'].map(() => 'Please fill this in.'),
+      ...['country', 'name', 'street', 'postcode', 'city'].map(() => 'Please fill this in.'),
       'Please enter an e-mail address such as name@example.org.',
       'Please accept the terms.',
     ])
-    expect(await focused(page)).toBe('name')
-    expect(await bar(page)).toContain('Still needed: Name')
+    expect(await focused(page)).toBe('country')
+    expect(await bar(page)).toContain('Still needed: Country')
+    await page.getByLabel('Country').selectOption('Germany')
     await page.getByLabel('Name', { exact: true }).fill('Ada')
     await page.getByLabel('E-mail address').fill('ada@example.org')
     expect(await page.locator('#fault-name, #fault-email').count()).toBe(0)
-    expect(await page.locator('#fault-city').count()).toBe(1)
     expect(await bar(page)).toContain('Still needed: Street and number')
     await page.close()
   })
@@ -96,6 +96,26 @@ describe.skipIf(!hasBrowser)('in the form of a turn', () => {
     await page.route('**/buy', (route) => route.fulfill({ json }))
     await page.getByRole('button', { name: 'One less' }).click()
     await page.getByText('This code is used up.').waitFor()
+    await page.close()
+  })
+
+  test('writes the address as its country does, and keeps what was typed for the next one', async () => {
+    const page = await open('turn-sizes')
+    const names = () =>
+      page
+        .locator('#address .entry > .field label > *')
+        .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).name))
+    const postcode = page.locator('[name=postcode]')
+    await size(page).check()
+    await page.getByLabel('Country').selectOption('Germany')
+    await expect.poll(names).toEqual(['name', 'street', 'postcode', 'city', 'line2', 'phone'])
+    await page.getByLabel('Street and number').fill('Elm Row 12')
+    await postcode.fill('1011')
+    await reserve(page).click()
+    expect(await page.locator('.entry:has([name=postcode]) > #fault-postcode').textContent()).toContain('Germany')
+    await page.getByLabel('Country').selectOption('Austria')
+    expect(await postcode.inputValue()).toBe('1011')
+    expect(await postcode.evaluate((field: HTMLInputElement) => field.validity.valid)).toBe(true)
     await page.close()
   })
 })

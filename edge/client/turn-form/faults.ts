@@ -38,7 +38,8 @@ export function say(field: Field, text: string): void {
   if (!fault) {
     fault = element('p', { class: 'fault small', id })
     const beside = field.closest('.stepper, .join, label') ?? field
-    if (group) group.append(fault)
+    const row = group ?? field.closest('.entry')
+    if (row) row.append(fault)
     else beside.after(fault)
   }
   if (fault.textContent !== text) fault.textContent = text

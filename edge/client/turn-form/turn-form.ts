@@ -10,14 +10,24 @@ import type { Problem } from '../../../shared/problem.ts'
 import { choiceIn, withQuantity } from '../../pages/turn/cart/priced-lines.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
 import { element } from '../page.ts'
+import type * as AddressScript from './address.ts'
 import { addLine, countSize, firstChoice, showBounds } from './cart.ts'
 import { type Sum, sumOf } from './choice.ts'
 import { messageOf, say } from './faults.ts'
 import { rowsOf } from './rows.ts'
+import { fillIn, forgetWithOrder, keepTyped, loadTyped } from './typed.ts'
 
 const QUOTE_WITHIN_MS = 8_000
 /** The price is requested this long after the last change. */
 const QUOTE_AFTER_MS = 400
+
+const WRONG = ':is(input, select, textarea):invalid, [aria-invalid=true]'
+
+/** The fields on which no price depends. */
+const WITHOUT_PRICE = new Set([
+  ...['idempotency_key', 'total_minor', 'email', 'accept', 'name', 'company', 'street', 'line2', 'postcode', 'city'],
+  ...['region', 'phone', 'note'],
+])
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
@@ -58,13 +68,30 @@ class TurnForm {
     listen('choice', () => this.#show())
     listen('invalid', (event) => this.#onInvalid(event), true)
     listen('click', (event) => this.#onClick(event))
+    listen('submit', () => forgetWithOrder(form))
     if (offer.totals) this.#quoted = { of: this.#key(), totals: offer.totals }
+    const typed = loadTyped(form)
+    if (typed) fillIn(form, typed)
+    void this.#startAddress()
     this.#show()
   }
 
   stop(): void {
     this.#stop.abort()
     clearTimeout(this.#quoteTimer)
+  }
+
+  async #startAddress(): Promise<void> {
+    const part = document.getElementById('address')
+    const country = this.#field('country')
+    if (!part?.dataset.script || !(country instanceof HTMLSelectElement)) return
+    try {
+      const { exchangeFields }: typeof AddressScript = await import(part.dataset.script)
+      exchangeFields(part, country, this.#offer.terms.delivery, this.#offer.words.address)
+      this.#show()
+    } catch {
+      // Without it all fields are there, and the server says what is missing.
+    }
   }
 
   // -- What was said ------------------------------------------------------------------------------------------------
@@ -88,6 +115,7 @@ class TurnForm {
     }
     if (field.name === 'promo_code') this.#quoted = null
     if (field.getAttribute('aria-invalid')) this.#check(field)
+    keepTyped(this.#form)
     this.#show()
     if (this.#code() !== '' && field.name !== 'promo_code') this.#quoteSoon()
   }
@@ -235,8 +263,10 @@ class TurnForm {
       const option = choices[0]?.closest<HTMLElement>('[data-option]')?.dataset.option
       return fill(words.choose, { what: option ?? '' })
     }
-    const field = this.#wasSent ? this.#form.querySelector<Field>(':is(input, select, textarea):invalid') : null
-    return field ? fill(words.stillNeeded, { what: field.type === 'checkbox' ? words.terms : labelOf(field) }) : ''
+    const field = this.#form.querySelector<Field>(this.#wasSent ? WRONG : '[aria-invalid=true]')
+    if (!field) return ''
+    const what = field.type === 'checkbox' ? words.terms : labelOf(field)
+    return fill(field.validity.valueMissing ? words.stillNeeded : words.address.check, { what })
   }
 
   // -- What is wrong ------------------------------------------------------------------------------------------------
@@ -282,8 +312,7 @@ class TurnForm {
   /** A key of all values on which a quote depends. */
   #key(): string {
     const { fields } = this.#said()
-    const apart = new Set(['idempotency_key', 'total_minor', 'email', 'accept', 'name', 'phone', 'note', 'company'])
-    return JSON.stringify(Object.entries(fields).filter(([name]) => !apart.has(name)))
+    return JSON.stringify(Object.entries(fields).filter(([name]) => !WITHOUT_PRICE.has(name)))
   }
 
   #quoteSoon(): void {

@@ -1,11 +1,8 @@
 /** The countries to which a sale delivers, with their names in the visitor's language. */
 
-import { COUNTRIES, WITHOUT_POSTCODES } from '../../../shared/api/countries.ts'
+import { COUNTRIES } from '../../../shared/api/countries.ts'
 import type { Delivery } from '../../../shared/api/goods.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
-
-/** The countries whose addresses need a state or province. */
-const WITH_REGIONS = ['AU', 'BR', 'CA', 'CN', 'ID', 'IN', 'IT', 'JP', 'MX', 'MY', 'US']
 
 /** The countries of a delivery, without those that have no price. */
 export function countriesOf({ countries: wanted, prices }: Delivery): readonly string[] {
@@ -14,8 +11,8 @@ export function countriesOf({ countries: wanted, prices }: Delivery): readonly s
   return countries.filter((country) => prices.some((price) => price.countries?.includes(country)))
 }
 
-export const lacksPostcodes = (countries: readonly string[]) => countries.some((one) => WITHOUT_POSTCODES.has(one))
-export const needsRegion = (countries: readonly string[]) => countries.some((one) => WITH_REGIONS.includes(one))
+export const countryName = (lang: string, country = '') =>
+  /^[A-Z]{2}$/.test(country) ? (new Intl.DisplayNames(lang, { type: 'region' }).of(country) ?? country) : country
 
 /** The lists are cached, because naming and sorting all countries takes milliseconds. Sales and languages are few. */
 const MAX_LISTS = 100

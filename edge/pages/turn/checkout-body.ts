@@ -4,13 +4,14 @@ import type { Fields } from '../../../shared/parse.ts'
 
 /** The fields are in the order of the page. */
 export const ADDRESS_FIELDS = [
+  'country',
   'name',
   'company',
   'street',
+  'line2',
   'postcode',
   'city',
   'region',
-  'country',
   'phone',
   'note',
 ] as const satisfies readonly AddressField[]

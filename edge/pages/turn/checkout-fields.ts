@@ -2,34 +2,21 @@
  * The fields of a turn's form in addition to the goods: delivery, e-mail, promo code, terms; and the total with the
  * button.
  */
-import type { AddressField } from '../../../shared/api/goods.ts'
 import type { Quote } from '../../../shared/api/internal.ts'
 import type { PublicProduct } from '../../../shared/api/public.ts'
 import { clock, exactly, fill, money } from '../../../shared/format.ts'
-import { turnScript } from '../assets.ts'
-import { type Html, html, jsonInScript, texts } from '../html.ts'
+import { addressScript, turnScript } from '../assets.ts'
+import { type Html, html, htmlOf, jsonInScript, texts } from '../html.ts'
 import { orderPushSwitch } from '../mail-pages.ts'
 import { billRows, type Row } from '../parts/bill-rows.ts'
-import { countriesOf, countryNames, lacksPostcodes, needsRegion } from '../parts/countries.ts'
+import { countriesOf, countryNames } from '../parts/countries.ts'
 import { prose } from '../parts/markdown.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
+import { addressTags, addressWords, deliveryFields } from './address-fields.ts'
 import { choiceIn, lineRows } from './cart/priced-lines.ts'
-import { describes, type Faults, faultBeside, limitText, totalsIn } from './faults.ts'
-
-/** The meaning of each field for the browser's autofill (HTML, 4.10.18.7), and its width. */
-const TYPED: Readonly<
-  Record<Exclude<AddressField, 'country' | 'note'>, readonly [autocomplete: string, size?: string]>
-> = {
-  name: ['name'],
-  company: ['organization'],
-  street: ['address-line1'],
-  postcode: ['postal-code', 's'],
-  city: ['address-level2', 'm'],
-  region: ['address-level1'],
-  phone: ['tel'],
-}
+import { describes, type Faults, faultBeside, faultTags, limitText, totalsIn } from './faults.ts'
 
 /** A cart lists its lines above the sum. `lost` are the names of those that sold out meanwhile. */
 interface Cart {
@@ -64,77 +51,50 @@ const keyOf = ({ problem, chosen }: Entered) =>
 
 // -- Delivery -------------------------------------------------------------------------------------------------------
 
-/** The requested fields, by the kind of delivery and the shop's settings. */
-function askedOf({ delivery }: PageContext['view']['state'], countries: readonly string[]) {
-  const { kind, ask } = delivery
-  const isSent = kind === 'address'
-  const asked: Record<AddressField, 'off' | 'optional' | 'required'> = {
-    ...{ name: ask.name, phone: ask.phone, company: ask.company, note: ask.note },
-    street: isSent ? 'required' : 'off',
-    postcode: isSent ? (lacksPostcodes(countries) ? 'optional' : 'required') : 'off',
-    city: isSent ? 'required' : 'off',
-    country: isSent ? 'required' : 'off',
-    region: isSent && needsRegion(countries) ? 'optional' : 'off',
-  }
-  // A parcel needs a name.
-  return isSent ? { ...asked, name: 'required' as const } : asked
-}
-
+/**
+ * The country comes first, because it decides the other fields. Without a script its button shows them, with all that
+ * was typed.
+ */
 function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Html | false {
-  const { view, words } = context
+  const { view, words, lang } = context
   const { kind, pickup } = view.state.delivery
   const countries = kind === 'address' ? countriesOf(view.state.delivery) : []
-  const asked = askedOf(view.state, countries)
-  const labelOf = (name: AddressField) => {
-    const label = words.checkout[name]
-    return asked[name] === 'optional' ? fill(words.checkout.optional, { field: label }) : label
-  }
-  const isRequired = (name: AddressField) => asked[name] === 'required' && html`required`
-  const typed = (name: keyof typeof TYPED) => {
-    const [autocomplete, size = ''] = TYPED[name]
-    return (
-      asked[name] !== 'off' &&
-      html`<div class="field ${size}"><label>${labelOf(name)}<input name="${name}" ${
-        name === 'phone' && html`type="tel"`
-      } autocomplete="${autocomplete}" maxlength="200" value="${
-        chosen[name] ?? ''
-      }" ${isRequired(name)} ${describes(faults, name)}></label>${faultBeside(faults, name)}</div>`
-    )
-  }
-  const note =
-    asked.note !== 'off' &&
-    html`<div class="field"><label>${labelOf('note')}<textarea name="note" rows="2" maxlength="500"
-      ${isRequired('note')} ${describes(faults, 'note')}>${
-        chosen.note ?? ''
-      }</textarea></label>${faultBeside(faults, 'note')}</div>`
-  const fields = html`<div class="fields">${typed('name')}${typed('company')}${typed('street')}${typed('postcode')}${typed('city')}${typed('region')}${
-    kind === 'address' && country(context, countries, chosen.country, faults)
-  }${typed('phone')}${note}</div>`
-  const isAsked = Object.values(asked).some((one) => one !== 'off')
+  const only = countries.length === 1 ? countries[0] : undefined
+  const country = countries.find((one) => one === (chosen.country ?? only))
+  const fields = deliveryFields(view.state.delivery, country, countries)
+  const isAsked = fields.rows.length + fields.folded.length > 0
   if (kind === 'none' && !isAsked) return false
+  const faultOf = (name: string) => faultTags(faults, name)
+  const tags = addressTags(fields, { values: chosen, words: addressWords(words), lang, faultOf })
   const legend = kind === 'pickup' ? words.checkout.pickup : words.checkout.delivery
   return html`<fieldset class="part"><legend>${legend}</legend>
       ${kind === 'pickup' && pickup !== undefined && html`<p class="lines" dir="auto">${pickup}</p>`}
       ${kind === 'handover' && html`<p>${words.checkout.handoverText}</p>`}
-      ${isAsked && fields}
+      ${kind === 'address' && countryField(context, countries, country, faults)}
+      ${
+        isAsked &&
+        html`<div class="fields" id="address" data-country="${country}" ${
+          kind === 'address' && html`data-script="${addressScript.path}"`
+        }>${tags.map(htmlOf)}</div>`
+      }
     </fieldset>`
 }
 
 /** A single country is preselected. */
-function country(
+function countryField(
   { words, lang }: PageContext,
   countries: readonly string[],
-  chosen: string | undefined,
+  country: string | undefined,
   faults: Faults,
 ) {
-  const only = countries.length === 1 ? countries[0] : undefined
   const options = countryNames(lang, countries).map(
-    ([code, name]) => html`<option value="${code}" ${code === (chosen ?? only) && html`selected`}>${name}</option>`,
+    ([code, name]) => html`<option value="${code}" ${code === country && html`selected`}>${name}</option>`,
   )
-  return html`<div class="field"><label>${words.checkout.country}<select name="country" autocomplete="country"
-    required ${describes(faults, 'country')}>${
-      only === undefined && html`<option value="">${words.checkout.chooseCountry}</option>`
-    }${options}</select></label>${faultBeside(faults, 'country')}</div>`
+  return html`<div class="field land"><label for="country">${words.checkout.country}</label><span class="join"><select
+    name="country" id="country" autocomplete="country" required ${describes(faults, 'country')}>${
+      countries.length > 1 && html`<option value="">${words.checkout.chooseCountry}</option>`
+    }${options}</select><noscript><button class="button second" name="apply" value="1"
+      formnovalidate>${words.address.show}</button></noscript></span>${faultBeside(faults, 'country')}</div>`
 }
 
 // -- E-mail, code, terms --------------------------------------------------------------------------------------------
@@ -283,6 +243,7 @@ function offerOf(context: PageContext, totals?: Quote, cart?: Cart) {
       each: words.perVisitor,
       left: checkout.fewLeft,
       gone: checkout.gone,
+      address: addressWords(words),
     },
   }
 }

@@ -5,9 +5,11 @@ import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import { type Problem, TOO_HEAVY } from '../../../shared/problem.ts'
 import { type Html, html } from '../html.ts'
+import { countryName } from '../parts/countries.ts'
 import { faultId } from '../parts/fault.ts'
 import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
+import type { FaultTags } from './address-fields.ts'
 import { ADDRESS_FIELDS } from './checkout-body.ts'
 
 /** The errors by the name of a field or of a part of the form, in the order of the page. */
@@ -33,6 +35,18 @@ export const describes = (faults: Faults, name: string): Html | undefined =>
     ? undefined
     : html`aria-invalid="true" aria-describedby="${faultId(name)}" ${isFirst(faults, name) && html`autofocus`}`
 
+/** The same as parts that a script makes too. */
+export const faultTags = (faults: Faults, name: string): FaultTags | undefined =>
+  faults[name] === undefined
+    ? undefined
+    : {
+        attributes: {
+          ...{ 'aria-invalid': 'true', 'aria-describedby': faultId(name) },
+          ...(isFirst(faults, name) && { autofocus: '' }),
+        },
+        beside: ['p', { class: 'fault small', id: faultId(name), role: 'alert' }, faults[name]],
+      }
+
 /** The errors of the fields that every checkout has, whatever it sells. */
 export function checkoutFaults({ view, words, lang }: PageContext, { problem, chosen, totals }: Entered): Faults {
   const { checkout } = words
@@ -44,6 +58,8 @@ export function checkoutFaults({ view, words, lang }: PageContext, { problem, ch
   const of = (form: RegExp) => errors.some(({ field }) => form.test(field))
   if (isTooHeavy(problem)) faults.country = checkout.tooHeavy
   for (const field of ADDRESS_FIELDS) if (of(new RegExp(`^delivery\\.${field}$`))) faults[field] = checkout.missing
+  if (faults.postcode && chosen.postcode?.trim())
+    faults.postcode = fill(words.address.wrongPostcode, { country: countryName(lang, chosen.country) })
   if (chosen.country && of(/^delivery\.country$/)) faults.country = checkout.countryWrong
   if (of(/^contact/)) faults.email = words.emailWrong
   if (type.endsWith('/promo-code-used-up')) faults.promo_code = checkout.codeUsedUp

@@ -1,20 +1,25 @@
 /** What a checkout must say of where an order goes, by the sale's `delivery`, and what of it is kept. Pure. */
 
-import { WITHOUT_POSTCODES } from '../../../shared/api/countries.ts'
+import { addressFormOf, isPostcode } from '../../../shared/api/addresses.ts'
 import type { Address, AddressField, Delivery } from '../../../shared/api/goods.ts'
 import type { FieldError } from '../../../shared/problem.ts'
 
 type Asked = 'off' | 'optional' | 'required'
 
-/** The fields that a sale asks for; those that it does not are no business of anybody's. */
+/**
+ * The fields that a sale asks for; those that it does not are no business of anybody's. A part that the country does
+ * not write is kept if it is sent.
+ */
 function fieldsOf(
   { kind, ask }: Delivery,
   country: string | undefined,
 ): Readonly<Partial<Record<AddressField, Asked>>> {
   if (kind !== 'address') return ask
-  const postcode = country !== undefined && WITHOUT_POSTCODES.has(country) ? 'optional' : 'required'
-  const address = { street: 'required', postcode, city: 'required', region: 'optional', country: 'required' } as const
-  return { ...ask, ...address, name: 'required' }
+  const { required } = addressFormOf(country)
+  const parts = (['name', 'street', 'line2', 'postcode', 'city', 'region'] as const).map(
+    (part) => [part, required.has(part) ? 'required' : 'optional'] as const,
+  )
+  return { ...ask, ...Object.fromEntries(parts), country: 'required' }
 }
 
 export const asksForDelivery = ({ kind, ask }: Delivery): boolean =>
@@ -32,12 +37,19 @@ export function deliveryOf(delivery: Delivery, sent: Address = {}): Delivered {
   const said = fields.filter(([field, asked]) => asked !== 'off' && sent[field])
   const missing = fields.filter(([field, asked]) => asked === 'required' && !sent[field])
   const errors = missing.map(([field]) => ({ field: `delivery.${field}`, detail: 'is required' }))
-  const isUnserved = sent.country !== undefined && !isServed(delivery, sent.country)
+  const { country, postcode } = sent
+  const isServedThere = country === undefined || isServed(delivery, country)
+  const isWritten = delivery.kind !== 'address' || !country || !postcode || isPostcode(country, postcode)
   return {
     ...(said.length > 0 && { address: Object.fromEntries(said.map(([field]) => [field, sent[field]])) }),
-    errors: isUnserved ? [...errors, UNSERVED] : errors,
+    errors: [...errors, ...(isServedThere ? [] : [UNSERVED]), ...(isWritten ? [] : [wrongPostcode(country)])],
   }
 }
+
+const wrongPostcode = (country: string): FieldError => ({
+  field: 'delivery.postcode',
+  detail: `is not a postcode of ${country}`,
+})
 
 export const UNSERVED: FieldError = { field: 'delivery.country', detail: 'it is not sent there' }
 

@@ -74,6 +74,7 @@ export function addressLines({
   name,
   company,
   street,
+  line2,
   postcode,
   city,
   region,
@@ -82,7 +83,7 @@ export function addressLines({
   note,
 }: Address): string[] {
   const town = [postcode, city].filter(Boolean).join(' ')
-  return [name, company, street, town, region, country, phone, note].filter(
+  return [name, company, street, line2, town, region, country, phone, note].filter(
     (line) => line !== undefined && line !== '',
   ) as string[]
 }
