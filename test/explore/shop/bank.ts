@@ -12,8 +12,8 @@ import type {
 import { authorizeResult, capturedOf } from '../../../origin/providers/provider.ts'
 import type { Fate, Process, Scheduler } from '../scheduler.ts'
 
-/** 3ds: its buyer has to authenticate it at their bank, and 3ds away: they never come back from there. */
-export type Method = 'ok' | 'declined' | '3ds' | '3ds away'
+/** 3ds: its buyer has to authenticate it at their bank, and 3ds-away: they never come back from there. */
+export type Method = 'ok' | 'declined' | '3ds' | '3ds-away'
 
 export interface Charge {
   readonly charge: string

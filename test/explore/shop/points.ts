@@ -113,6 +113,7 @@ export const UNREACHED: Readonly<Record<string, string>> = {
   'stops the clock of holds': 'the notes of who reaches the ledger end by the real clock of Redis',
   'locks the latest orders': 'a sale would have to be oversold',
   'sets the counters': 'the counters would have to be wrong',
+  'deletes refunds': 'no refund fails once it was made',
   'has the gate learn of unpaid orders': 'nobody waits for stock, so that nobody comes first',
   'blocks seats at the gate': 'no seat is out of sale',
   'changes seats at the gate': 'no operator moves seats',

@@ -131,7 +131,7 @@ const THEMES: readonly Theme[] = [
   // Buyers at their bank.
   {
     ...PAYMENTS,
-    methods: ['3ds', '3ds away', '3ds away'],
+    methods: ['3ds', '3ds-away', '3ds-away'],
     rounds: ['runs jobs', 'ends abandoned charges', 'ends abandoned charges', 'compares charges'],
     waits: [OVER_MS, LONG_OVER_MS],
   },
