@@ -166,7 +166,7 @@ test('a preview says what an import would change, and which lines are wrong, and
   expect(await hallOf(sale)).toMatchObject({ version: before.version, sections: [{ total: 12 }, {}] })
 })
 
-test('a seat that is held, sold or blocked never vanishes, and changes its print only if that is confirmed', async () => {
+test('a seat that is held, sold or blocked never vanishes, and is reprinted only if confirmed', async () => {
   const sale = await openHall()
   const held = await buy(sale, seatsOf('stalls', 'A-1'))
   expect(held.status).toBe(201)

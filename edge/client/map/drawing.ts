@@ -11,15 +11,8 @@ import {
   type Section,
   TIERS,
 } from '../../../shared/hall/hall-model.ts'
-import { heightOf, linesThatFit, roomIn, rowMarks, stageMark } from './marks.ts'
+import { heightOf, linesThatFit, roomIn, rowMarks, stageMark, type View } from './marks.ts'
 import { element } from './parts.ts'
-
-/** The transformation from hall to page: scaled by `k`, then moved. */
-export interface View {
-  readonly k: number
-  readonly x: number
-  readonly y: number
-}
 
 /**
  * Seats are drawn only if neighbours are at least this far apart in pixels. Of a hall that is farther away, its sections

@@ -3,7 +3,13 @@
  * edges, and the way to the stage. Nothing is written over anything else. Pure.
  */
 import { type Hall, type Point, ROOM, type Seat, type Section } from '../../../shared/hall/hall-model.ts'
-import type { View } from './drawing.ts'
+
+/** The transformation from hall to page: scaled by `k`, then moved. */
+export interface View {
+  readonly k: number
+  readonly x: number
+  readonly y: number
+}
 
 /** The visible part of the map, in pixels. */
 export interface Screen {

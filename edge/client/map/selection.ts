@@ -84,7 +84,7 @@ export class Selection {
   toggle(seat: Seat): boolean {
     const { names, limit, onChange, warn } = this.#of
     const next = toggleSeat(this.#seats, seat, limit - this.#seats.length - unitsIn(unitsOf(this.#of.form)))
-    // Who changes an offer has chosen the rest of it.
+    // A press on a seat makes the rest of an offer a choice of the visitor.
     this.#offered = []
     if (next) this.#seats = next
     else warn(names.fill('perVisitorTogether', { n: names.count(limit) }))
@@ -120,7 +120,7 @@ export class Selection {
     else form?.querySelector<HTMLElement>('[name=best-quantity]')?.focus()
   }
 
-  /** Shows the seats that the shop would choose now, instead of those that it offered before. `gone` are named first. */
+  /** Shows the seats that the shop would choose now instead of those that it offered. `gone` are named first. */
   async #find(wish: SeatOfferRequest, gone: readonly Seat[] = []): Promise<void> {
     const { hall, sale, names, form, limit, signal, warn } = this.#of
     const { fill, all, whole, texts, count } = names

@@ -19,10 +19,8 @@ export interface NamedLine extends PricedLine {
   readonly name: string
 }
 
-/** `hasMore` is true if the shop picks some seats, whose price is known only after the reservation. */
 export interface Choice {
   readonly lines: readonly NamedLine[]
-  readonly hasMore: boolean
 }
 
 export function choiceIn({ fields, prices, names = {} }: Said, units: readonly Unit[]): Choice {
@@ -37,12 +35,11 @@ export function choiceIn({ fields, prices, names = {} }: Said, units: readonly U
   }
   const ofProduct = fields.product_id ? lineOf(fields.product_id, Number(fields.quantity ?? 1)) : []
   const others = linesIn(fields).flatMap(({ line }) => {
-    const { product_id, section_id = product_id, seats, quantity = 1, together } = line
-    if (together !== undefined) return []
+    const { product_id, section_id = product_id, seats, quantity = 1 } = line
     if (seats) return seats.flatMap((seat) => lineOf(section_id, 1, seatField(section_id ?? '', seat)))
     return lineOf(section_id, quantity)
   })
-  return { lines: [...ofProduct, ...others], hasMore: Number(fields['best-quantity']) > 0 }
+  return { lines: [...ofProduct, ...others] }
 }
 
 /** The lines as rows of the sum. */
