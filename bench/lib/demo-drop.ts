@@ -15,6 +15,8 @@ const WANTED: Readonly<Record<Size, number>> = { 38: 6, 39: 9, 40: 13, 41: 17, 4
 const BAG = SIZES.flatMap((size) => Array<Size>(WANTED[size]).fill(size))
 export const COUNTRIES = ['DE', 'AT', 'FR'] as const
 export type Country = (typeof COUNTRIES)[number]
+/** A postcode of each country. */
+export const POSTCODES: Readonly<Record<Country, string>> = { DE: '10119', AT: '1010', FR: '75001' }
 /** The prices up to a kilogram, and above. */
 const SHIPPING_MINOR: Readonly<Record<Country, readonly [number, number]>> = {
   DE: [490, 690],

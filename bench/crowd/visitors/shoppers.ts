@@ -4,10 +4,21 @@
  * so that no other amount is charged.
  */
 import type { Order } from '../../../shared/api/public.ts'
-import { CODE, COUNTRIES, type Country, pickSize, SIZES, type Size, sumOf, variantOf } from '../../lib/demo-drop.ts'
+import {
+  CODE,
+  COUNTRIES,
+  type Country,
+  POSTCODES,
+  pickSize,
+  SIZES,
+  type Size,
+  sumOf,
+  variantOf,
+} from '../../lib/demo-drop.ts'
 import type { Refusal } from '../../lib/responses.ts'
 import type { Reaction, Wishes } from './visitors.ts'
 
+const ADDRESS = { name: 'Ada Crowd', street: 'Elm Row 12', city: 'Anywhere' }
 const WITH_CODE = 0.3
 const WITH_TWO = 0.15
 export const MOST_PER_SHOPPER = 2
@@ -48,7 +59,7 @@ export class Shopper implements Wishes {
       ...(this.hasCode && { promo_code: CODE }),
       total_minor: sumOf({ ...this, quantity: this.units }),
       accept: ['terms'],
-      delivery: { name: 'Ada Crowd', street: 'Elm Row 12', postcode: '10119', city: 'Anywhere', country: this.country },
+      delivery: { ...ADDRESS, postcode: POSTCODES[this.country], country: this.country },
     }
   }
 

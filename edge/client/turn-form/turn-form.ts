@@ -90,7 +90,7 @@ class TurnForm {
       exchangeFields(part, country, this.#offer.terms.delivery, this.#offer.words.address)
       this.#show()
     } catch {
-      // Without it all fields are there, and the server says what is missing.
+      // The form keeps the fields of all countries, and the server says what is missing.
     }
   }
 

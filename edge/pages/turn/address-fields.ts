@@ -24,7 +24,10 @@ export interface DeliveryFields {
   readonly required: ReadonlySet<Typed>
 }
 
-/** Without a country, `countries` decide: the fields that any of them has, and required where all of them agree. */
+/**
+ * If no country is chosen, the fields are those that any of `countries` has. A field is required if all of them require
+ * it.
+ */
 export function deliveryFields(
   { kind, ask }: Delivery,
   country: string | undefined,

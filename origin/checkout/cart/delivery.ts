@@ -33,16 +33,18 @@ export interface Delivered {
 
 /** All errors at once, by the paths of their fields. */
 export function deliveryOf(delivery: Delivery, sent: Address = {}): Delivered {
-  const fields = Object.entries(fieldsOf(delivery, sent.country)) as [AddressField, Asked][]
+  const { country, postcode } = sent
+  const isAway = country !== undefined && !isServed(delivery, country)
+  // The rules of a country to which nothing is sent do not matter.
+  const there = isAway ? undefined : country
+  const fields = Object.entries(fieldsOf(delivery, there)) as [AddressField, Asked][]
   const said = fields.filter(([field, asked]) => asked !== 'off' && sent[field])
   const missing = fields.filter(([field, asked]) => asked === 'required' && !sent[field])
   const errors = missing.map(([field]) => ({ field: `delivery.${field}`, detail: 'is required' }))
-  const { country, postcode } = sent
-  const isServedThere = country === undefined || isServed(delivery, country)
-  const isWritten = delivery.kind !== 'address' || !country || !postcode || isPostcode(country, postcode)
+  const isWrong = delivery.kind === 'address' && there && postcode && !isPostcode(there, postcode)
   return {
     ...(said.length > 0 && { address: Object.fromEntries(said.map(([field]) => [field, sent[field]])) }),
-    errors: [...errors, ...(isServedThere ? [] : [UNSERVED]), ...(isWritten ? [] : [wrongPostcode(country)])],
+    errors: [...errors, ...(isAway ? [UNSERVED] : []), ...(isWrong ? [wrongPostcode(there)] : [])],
   }
 }
 
