@@ -45,7 +45,8 @@ export function shopPart(stores: readonly Stores[], name: 'checkout' | 'payments
 
 function resultOf({ order, steps, acted, error, terms }: PlayedShop): Result {
   const { total, limit, has, hasReplica } = terms
-  const sale = `The sale has ${total} of each, at most ${limit} for a visitor, and ${has}${hasReplica ? '; Redis has a replica' : ''}.`
+  const replica = hasReplica ? '; Redis has a replica' : ''
+  const sale = `The sale has ${total} of each, at most ${limit} for a visitor, and ${has}${replica}.`
   return {
     order,
     steps,

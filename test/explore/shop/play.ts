@@ -1,4 +1,4 @@
-/** Plays one order of events of the explored shop: a fresh sale, its actors, and then quiet, at which all must be settled. */
+/** Plays one order of events of the shop: a fresh sale, its actors, and then quiet, at which all must be settled. */
 import { writeSale } from '../../../origin/sales/sale-queries.ts'
 import { Gate } from '../../../origin/stock/gate/gate.ts'
 import { addHall, PLACES, SEATS } from '../../lib/hall.ts'
@@ -166,7 +166,8 @@ async function untilQuiet(stage: Stage): Promise<void> {
 async function isSettled({ ledger: { sql }, gate, sale, bank }: Stage): Promise<boolean> {
   const [row] = await sql<{ open: boolean }[]>`
     select exists (select from orders where status in ('reserved', 'paying')) or exists (select from jobs)
-      or exists (select from captures where captured_at is null) or exists (select from refunds where refunded_at is null)
+      or exists (select from captures where captured_at is null)
+      or exists (select from refunds where refunded_at is null)
       as open`
   const isOpen = [...bank.charges.values()].some(({ status }) => status === 'authorized')
   return row?.open === false && !isOpen && (await gate.client.hlen(`{${sale}}:unrecorded`)) === 0

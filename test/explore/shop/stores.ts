@@ -1,4 +1,4 @@
-/** The stores of an explorer: a Postgres whose clock is the explored one, and a Redis, both for many orders of events. */
+/** The stores of an explorer: a Postgres whose clock is the explored one, and a Redis, for many orders of events. */
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
@@ -45,7 +45,7 @@ export interface Stores {
   stop(): Promise<void>
 }
 
-/** So many, on the server of this address, each in a database of its own. */
+/** Opens so many stores on the server of this address, each in a database of its own. */
 export async function openStores(postgresUrl: string, count: number): Promise<readonly Stores[]> {
   const name = `explore_${randomBytes(6).toString('hex')}`
   const url = await createDatabase(postgresUrl, name)
