@@ -34,7 +34,7 @@ export async function showStock(schedule: Schedule, page: Page): Promise<void> {
         const { left = '', noneLeft = '', few = Infinity } = choice.closest<HTMLElement>('[data-left]')?.dataset ?? {}
         const text =
           available === 0 ? noneLeft : available > Number(few) ? '' : fill(left, { n: count(page.lang, available) })
-        const item = choice.type === 'radio' ? choice.parentElement : document.querySelector('.item')
+        const item = choice.closest('label, li') ?? document.querySelector('.item')
         write(item?.querySelector('small') ?? null, text)
         write(item?.querySelector('label > b, [data-price]') ?? null, money(page.lang, unit_price_minor, currency))
       })

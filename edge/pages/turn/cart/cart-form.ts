@@ -135,6 +135,7 @@ function line(
   const isOff = units.every(({ available }) => available === 0) && !(Number(typed) > 0)
   const about = goods.subtitle && inLanguage(goods.subtitle, lang)
   const gone = lost.find(({ part }) => part === field)
+  const left = html`<data value="${product.product_id}"><small>${leftText(context, product.available)}</small></data>`
   const lostHere = gone && html`<p class="fault small">${lostText(context, gone)}</p>`
   const step = (by: number, label: string, sign: 'minus' | 'plus') =>
     html`<button class="icon-button" type="button" data-step="${by}" aria-label="${label}: ${name}" ${
@@ -146,8 +147,8 @@ function line(
     <div class="what"><h3><label for="${field}"><bdi>${name}</bdi></label></h3>
       ${about && html`<p class="small quiet" dir="auto" lang="${about.lang}">${about.text}</p>`}
       ${limit !== null && html`<p class="small quiet each">${fill(words.perVisitor, { n: count(lang, limit) })}</p>`}
-      ${!sizes && html`<p class="small quiet">${leftText(context, product.available)}</p>`}</div>
-    <div class="take"><span>${priceOf(context, units)}</span><span class="stepper">${less}<input
+      ${!sizes && left}</div>
+    <div class="take"><span data-price>${priceOf(context, units)}</span><span class="stepper">${less}<input
       type="number" id="${field}" name="${field}" min="0" max="${most}" value="${typed}" placeholder="0"
       inputmode="numeric" autocomplete="off" ${isOff && html`disabled`} ${describes(faults, field)}>${more}</span></div>
     ${sizes}
