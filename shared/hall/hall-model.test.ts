@@ -44,6 +44,17 @@ const CHART: ChartDocument = {
 const hall = hallOf(CHART)
 const named = (id: string) => hall.seats.find(({ seat_id }) => seat_id === id) as Seat
 
+it('takes the middle of a section, or a seat of one that bends around its middle', () => {
+  expect(hall.sections.map(({ center }) => center)).toEqual([[45, 18], [120, 0], [45, -15]]) // biome-ignore format: points
+  const outline: [number, number][] = [[-5, -5], [95, -5], [95, 5], [5, 5], [5, 95], [-5, 95]] // biome-ignore format: points
+  const corner = [seat(0, 0), seat(0, 9), seat(0, 0, { seat_id: 'z', y: 90 })]
+  const [bent] = hallOf({
+    ...CHART,
+    sections: [{ section_id: 'bent', name: 'Bent', type: 'reserved', outline, seats: corner }],
+  }).sections
+  expect(bent?.center).toEqual([0, 0])
+})
+
 describe('the states of seats', () => {
   it('are two bits a seat, the first in the highest bits', () => {
     // The bytes are 00 01 10 11 and 01 00 00 00.

@@ -84,13 +84,14 @@ export function hallOf(chart: Pick<ChartDocument, 'version' | 'focal_point' | 'c
     const own: Seat[] = []
     const points = placed.map(({ x, y }): Point => [x, y])
     const { x0, y0, x1, y1 } = boxOf(points.length > 0 ? points : outline, 0)
+    const around = outline.length > 2 ? outline : hullOf(points, ROOM * spacing)
     const section: Section = {
       id,
       name,
       seats: own,
       first: seats.length,
-      outline: outline.length > 2 ? outline : hullOf(points, ROOM * spacing),
-      center: middleOf([(x0 + x1) / 2, (y0 + y1) / 2], points),
+      outline: around,
+      center: middleOf([(x0 + x1) / 2, (y0 + y1) / 2], around, points),
       priceFrom: placed.reduce<number | null>((least, { price_minor: of }) => Math.min(least ?? of, of), null),
     }
     for (const seat of placed) {
@@ -113,8 +114,9 @@ export function hallOf(chart: Pick<ChartDocument, 'version' | 'focal_point' | 'c
   }
 }
 
-/** The seat nearest to the middle of a section, because that of a curved one may be outside; else the middle itself. */
-function middleOf(middle: Point, seats: readonly Point[]): Point {
+/** The middle of a section; of a curved one, whose middle is outside, the seat nearest to it. */
+function middleOf(middle: Point, outline: readonly Point[], seats: readonly Point[]): Point {
+  if (isInside(middle, outline)) return middle
   const far = ([x, y]: Point) => Math.hypot(x - middle[0], y - middle[1])
   return seats.reduce((nearest, seat) => (far(seat) < far(nearest) ? seat : nearest), seats[0] ?? middle)
 }

@@ -139,7 +139,7 @@ const within = (position: number, margin: number, size: number) => Math.min(size
 
 /** The stage's name is this far from the edges, clear of the buttons and of the small map. */
 const STAGE_EDGE_PX = 30
-const BUTTONS_PX = 190
+const BUTTONS_PX = 200
 const TEXT_HEIGHT_PX = 26
 
 /**
