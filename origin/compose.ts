@@ -267,7 +267,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   const pushKey = config.vapid?.VAPID_PUBLIC_KEY ?? null
   const internalRoutes = new Hono()
     .use('*', requireSecret(config.EDGE_TOKEN))
-    .route('/', edgeRoutes({ sales, policies, queues, sendsMail, pushKey }))
+    .route('/', edgeRoutes({ sql, metrics, sales, policies, queues, sendsMail, pushKey }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))
     .route(

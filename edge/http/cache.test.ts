@@ -1,6 +1,7 @@
 /** The cache before the Worker: what is kept is purged when it changes. */
-import { runInDurableObject } from 'cloudflare:test'
+import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
+import { CachePurges } from '../queue/cache-purges.ts'
 import { eventually } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo } from '../testing/origin.ts'
 import { product } from '../testing/simulation.ts'
@@ -85,6 +86,45 @@ it('purges what is kept of a sale when an operator changes it, and not for its s
   await expect.poll(async () => (await purgesOf(sale)).length).toBeGreaterThan(before.length)
   await expect.poll(page).toContain('More at three')
 })
+
+it('repeats a purge that failed, or that ended with its object, and tells the origin', async () => {
+  const sale = await new TestSale().publish()
+  await sale.joined()
+  const stored = { atMs: [Date.now() - 1], failures: 1 }
+  await runInDurableObject(sale.room, (_, { storage }) => storage.kv.put('purges', stored))
+  await abortAllDurableObjects()
+  await sale.push()
+  await expect.poll(async () => (await purgesOf(sale)).length).toBe(1)
+  const toldFailures = async () => {
+    const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+    const told = requests.map(({ query }) => new URLSearchParams(query).get('purge_failures'))
+    return [...new Set(told.slice(told.indexOf('1')))]
+  }
+  await expect.poll(toldFailures).toEqual(['1', '0', null])
+})
+
+it('is due again until it is done, and what changes meanwhile has purges of its own', () =>
+  runInDurableObject(new TestSale().room, async (_, { storage }) => {
+    const purges = new CachePurges(storage)
+    purges.add(Date.now() - 1_000)
+    expect(await purges.makeDue(async () => false)).toBe(true)
+    expect(purges.failures).toBe(1)
+    // The next instance reads what is stored.
+    const again = new CachePurges(storage)
+    expect(again.failures).toBe(1)
+    expect(again.nextAtMs).toBeGreaterThan(Date.now())
+    expect(await again.makeDue(async () => true)).toBe(false)
+    const changedAtMs = Date.now()
+    again.add(changedAtMs - 500)
+    expect(
+      await again.makeDue(async () => {
+        again.add(changedAtMs + 60_000)
+        return true
+      }),
+    ).toBe(true)
+    expect([again.failures, again.nextAtMs]).toEqual([0, changedAtMs + 60_500])
+    await storage.deleteAll()
+  }))
 
 it('purges Workers Cache by the entrypoint that it stands before', async () => {
   const purged: object[] = []

@@ -19,6 +19,7 @@ import { isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../http/cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../http/config.ts'
 import { Waiting } from '../http/waiting.ts'
+import { CachePurges } from './cache-purges.ts'
 import { CountSum } from './counts.ts'
 import { Grants, HUB_LEASE_MS, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './numbers/lease.ts'
 import { objectNames } from './numbers/tree.ts'
@@ -58,14 +59,6 @@ const CALL_EVERY_MS = 100
 /** How long before the opening the sale counts as about to open, and how seldom it is refreshed until then. */
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
-/**
- * When a sale's cached responses are purged: once the change is known in every isolate (USABLE_MS), and again when
- * one that heard of it late can no longer have responded by what was before.
- */
-const PURGE_AFTER_MS = 500
-const PURGE_AGAIN_MS = 15_000
-/** A purge that failed all its tries, or ended with its object, is repeated this often until it is done. */
-const PURGE_REPEAT_MS = 10_000
 /** Numbers count from 1. */
 const FIRST_NUMBER = 1
 /** Longest wait of a reader for a newer schedule. */
@@ -104,9 +97,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   readonly #counts = new CountSum()
   #joined: number
   #storingCounts: ReturnType<typeof setTimeout> | null = null
-  /** When caches are to be purged, the soonest first; stored until it is done. */
-  #purgesAtMs: readonly number[]
-  #isPurging = false
+  readonly #purges: CachePurges
   /** How many of the shards were started in this round. */
   #warmed = 0
   /** Readers who wait for a newer schedule. */
@@ -118,7 +109,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const stored = ctx.storage.kv.get<SaleRecord>('sale')
     this.#sale = stored ?? null
     this.#next = ctx.storage.kv.get<number>('next') ?? FIRST_NUMBER
-    this.#purgesAtMs = ctx.storage.kv.get<number[]>('purges') ?? []
+    this.#purges = new CachePurges(ctx.storage)
     const counted = ctx.storage.kv.get<StoredCounts>('counts')
     // The counts are stored from the first join on.
     this.#joined = counted ? counted.joined : 0
@@ -221,6 +212,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   async #refreshOnce(queue: string) {
     const sentMs = this.#now(this.#sale)
+    const { failures } = this.#purges
     const response = await this.#counts.send((counts) => this.#fetchState(queue, counts)).catch(unavailable)
     const trip = { sentMs, heardMs: this.#now(this.#sale) }
     const beacon = await this.#beaconIfDue()
@@ -234,6 +226,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     let sale = before
     let learned: SaleState | null = null
     if (state) {
+      if (failures === 0) this.#purges.reported()
       const stateTimes = timesAfter(this.#stateTimes, trip)
       // An origin that has answered nobody lately names no time.
       const answers_ms = withTheWay(state.answers_ms ?? 0, stateTimes, this.#config.answerTargetMs)
@@ -279,7 +272,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   #figures(counts: JoinCounts | undefined): string {
     if (!this.#sale) return ''
     const ofQueue = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale), this.#config)
-    const figures = { ...ofQueue, joined: this.#joined }
+    const { failures } = this.#purges
+    const figures = { ...ofQueue, joined: this.#joined, ...(failures === null ? {} : { purge_failures: failures }) }
     const query = new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))
     const { policy } = this.#sale.state
     query.set('policy', assertExists(policy, 'A known sale has its policy.').version)
@@ -355,32 +349,14 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
     if (sale.timeline !== before?.timeline) this.#waiting.resolveAll()
-    if (before && cachedContentOf(before) !== cachedContentOf(sale)) {
-      const holdsAtMs = Math.max(Date.now(), latest(sale.timeline).from_ms)
-      this.#storePurges([holdsAtMs + PURGE_AFTER_MS, holdsAtMs + PURGE_AGAIN_MS])
-    }
-  }
-
-  /**
-   * Caches keep final responses for long, and they must not outlive their phase. A purge is stored with the change and
-   * made by an alarm, so it is not lost with this instance.
-   */
-  #storePurges(atMs: readonly number[]) {
-    this.#purgesAtMs = atMs
-    this.ctx.storage.kv.put('purges', atMs)
+    // Caches keep final responses for long, and they must not outlive their phase.
+    if (before && cachedContentOf(before) !== cachedContentOf(sale))
+      this.#purges.add(Math.max(Date.now(), latest(sale.timeline).from_ms))
   }
 
   async #purgeIfDue({ state }: SaleRecord) {
-    const startedMs = Date.now()
-    const [firstMs] = this.#purgesAtMs
-    if (this.#isPurging || firstMs === undefined || firstMs > startedMs) return
-    this.#isPurging = true
-    const isDone = await purgeSale(state.sale, this.#config, this.ctx.exports)
-    this.#isPurging = false
-    // What changed meanwhile has purges of its own.
-    const later = this.#purgesAtMs.filter((atMs) => atMs > startedMs)
-    this.#storePurges(isDone ? later : [...later, Date.now() + PURGE_REPEAT_MS].sort((a, b) => a - b))
-    if (this.#sale) await this.#setAlarm(this.#sale, Date.now())
+    const isMade = await this.#purges.makeDue(() => purgeSale(state.sale, this.#config, this.ctx.exports))
+    if (isMade && this.#sale) await this.#setAlarm(this.#sale, Date.now())
   }
 
   // -- Readers -----------------------------------------------------------------------------------------------------
@@ -406,11 +382,12 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   async #setAlarm(sale: SaleRecord, nowMs: number) {
     const { phase } = latest(sale.timeline).schedule
     // In a final phase only the isolates that serve it need to learn of a restock or a later end. They wait for an
-    // update, and the state is refreshed for as long as one of them does, and until the origin has all counts.
-    const isSettled = isFinal(phase) && this.#waiting.size === 0 && this.#counts.isEmpty()
-    const [purgeAtMs = Number.POSITIVE_INFINITY] = this.#isPurging ? [] : this.#purgesAtMs
+    // update, and the state is refreshed for as long as one of them does, and until the origin has all reports.
+    const isReported = this.#counts.isEmpty() && this.#purges.failures !== 0
+    const isSettled = isFinal(phase) && this.#waiting.size === 0 && isReported
+    const purgeAtMs = this.#purges.nextAtMs
     if (isSettled) {
-      if (purgeAtMs < Number.POSITIVE_INFINITY) await this.ctx.storage.setAlarm(Math.max(nowMs, purgeAtMs))
+      if (purgeAtMs !== null) await this.ctx.storage.setAlarm(Math.max(nowMs, purgeAtMs))
       return
     }
     const opensInMs = sale.opensAtMs - nowMs
@@ -420,7 +397,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       opensInMs,
       opensInMs - WARM_MS,
       sale.preQueueOpensAtMs - ANNOUNCE_MS - nowMs,
-      Math.max(1, purgeAtMs - nowMs),
+      ...(purgeAtMs === null ? [] : [Math.max(1, purgeAtMs - nowMs)]),
     ]
     await this.ctx.storage.setAlarm(nowMs + Math.min(...moments.filter((ms) => ms > 0)))
   }

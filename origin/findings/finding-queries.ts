@@ -20,6 +20,7 @@ export type FindingKind =
   | 'mail_failed' // Mails to buyers of a sale were given up.
   | 'refunded_outside' // A sold order was refunded outside this system.
   | 'webhook_failed' // An endpoint accepts no messages, or some were set aside.
+  | 'purge_failed' // The edge cannot purge the cache, so visitors may see a page of before a change.
   | 'scheduled_failed' // A scheduled action could not be carried out.
   | 'scheduled_suspended' // The operator who scheduled an action lost the role for it.
 

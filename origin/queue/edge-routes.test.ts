@@ -49,6 +49,16 @@ test('says which sales search engines may show, and which are for tests only, wh
   }
 })
 
+test('a cache that cannot be purged is a finding, until it is purged', async () => {
+  const sale = await origin.sale()
+  const findingsAfter = async (purge_failures: number) => {
+    await requestState(sale, { ...REPORT, purge_failures: String(purge_failures) })
+    return origin.sql()`select kind, outcome from findings where sale_id = ${sale} and kind = 'purge_failed'`
+  }
+  await expect.poll(() => findingsAfter(1)).toEqual([{ kind: 'purge_failed', outcome: null }])
+  await expect.poll(() => findingsAfter(0)).toEqual([{ kind: 'purge_failed', outcome: 'the cache was purged' }])
+})
+
 test('says what receipts name, and leaves it out again', async () => {
   const named = {
     seller: { name: 'Halfway Ltd', address: 'Harbour Street 4\n10115 Berlin' },

@@ -75,5 +75,6 @@ export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<
   scheduled_failed: watch('Do by hand what it was to do, or schedule it again.', scheduled),
   scheduled_suspended: watch('An owner decides: resume it or call it off, among the scheduled actions.', scheduled),
   mail_failed: watch('Buyers wait for their mail. Check the address and the mail server.', queues('mail')),
+  purge_failed: watch('Visitors may see the page of before a change. Check the cache, and purge it by hand.', parts),
   unknown: watch('See docs/on-call.md.', parts),
 }

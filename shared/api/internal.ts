@@ -174,6 +174,8 @@ export const LineFigures = v.object({
   throttle: figure,
   /** The edge's clock at the request, in milliseconds since the epoch. */
   clock_ms: figure,
+  /** The failed purges of the cache in a row; 0 once, when it was purged at last; omitted otherwise. */
+  purge_failures: v.optional(figure),
 })
 export type LineFigures = v.InferOutput<typeof LineFigures>
 
