@@ -9,7 +9,7 @@ export interface Played {
   readonly acted: number
   /** The promise that was broken, and how; null if none was. */
   readonly broken: string | null
-  /** Who acts, one line each. */
+  /** The actors, one line each. */
   readonly actors: readonly string[]
 }
 
@@ -28,7 +28,7 @@ export interface Part<Result extends Played = Played> {
 
 export interface Failure {
   readonly seed: number
-  /** As it was found, and as it was shortened. */
+  /** The order as it was found, and as it was shortened. */
   readonly found: Played
   readonly short: Played
 }
@@ -72,6 +72,6 @@ export function describe({ seed, short }: Failure, { name }: Pick<Part, 'name'>)
   ].join('\n')
 }
 
-/** Those of the steps that depart from the undisturbed order. */
+/** The number of steps up to the last that departs from the undisturbed order. */
 export const stepsOf = ({ steps, acted }: Played): number =>
   steps.slice(0, acted).findLastIndex(({ isDisturbed }) => isDisturbed) + 1

@@ -13,12 +13,12 @@ export class Points {
     return this.#reached.get(point) ?? 0
   }
 
-  /** Those of the list that no order has reached. */
+  /** The points of the list that no order has reached. */
   missing(points: ReadonlySet<string>): string[] {
     return [...points].filter((point) => !this.#reached.has(point))
   }
 
-  /** Those that were reached and have no name in the list. */
+  /** The points that were reached and have no name in the list. */
   unnamed(): string[] {
     return [...this.#reached.keys()].filter((point) => /^(statement|command) /.test(point))
   }

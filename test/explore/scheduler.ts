@@ -79,7 +79,7 @@ export interface Step {
   readonly isDisturbed: boolean
 }
 
-/** More steps than any order takes: a loop that never ends fails. */
+/** No order takes so many steps: a loop that never ends fails. */
 const MAX_STEPS = 3_000
 /** Where nothing else can go, time moves to the next timer, so often at most between two other steps. */
 const MAX_IDLE_MOVES = 200

@@ -55,7 +55,7 @@ export async function shrink<Actor>(
     for (let size = Math.max(1, Math.floor(best.actors.length / 2)); ; size = Math.floor(size / 2)) {
       for (let at = best.actors.length - size; at > -size; at -= size) {
         const actors = best.actors.filter((_, i) => i < at || i >= at + size)
-        // Those who were chosen behind the ones that are gone move up.
+        // Whatever was chosen behind the actors that are gone moves up.
         const who = best.decisions.who.map((n) => Math.max(0, n - (best.actors.length - actors.length)))
         const isSimpler =
           (await accept({ ...best, actors })) || (await accept({ actors, decisions: { ...best.decisions, who } }))

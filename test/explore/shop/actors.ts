@@ -1,5 +1,5 @@
 /**
- * Who acts in an explored order of events: buyers, workers, an operator, and what happens to the stores and to time.
+ * The actors of an explored order of events: buyers, workers, an operator, and what happens to the stores and to time.
  * Each is a line of data, so that an order of events can be written down, and made shorter.
  */
 

@@ -133,7 +133,7 @@ export class GateWorld {
     return connection
   }
 
-  /** Whether there is a replica, and what it has acknowledged, is the explored world's answer. */
+  /** The explored world says whether there is a replica, and what it has acknowledged. */
   async #exec(start: 'multi' | 'pipeline', queued: readonly [string, unknown[]][]): Promise<unknown> {
     if (queued.some(([command]) => command === 'info'))
       return [

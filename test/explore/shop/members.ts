@@ -115,7 +115,7 @@ export class Members {
     return member.process.isAlive ? member : this.of(name)
   }
 
-  /** Those that run: each reads the sales again as time goes on. */
+  /** The members that run: each reads the sales again as time goes on. */
   alive(): Member[] {
     return [...this.#members.values()].filter(({ process }) => process.isAlive)
   }

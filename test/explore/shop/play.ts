@@ -41,7 +41,7 @@ const ROUNDS: readonly Round[] = [
   'compares charges',
 ]
 const MAX_QUIET_ROUNDS = 30
-/** More than a hold, and than a lease of a job. */
+/** A hold is shorter, and so is the lease of a job. */
 const QUIET_MS = 11_000
 
 /** Plays the order of a seed. */
