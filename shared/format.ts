@@ -118,28 +118,28 @@ export function clock(lang: string, seconds: number): string {
 const dates = (lang: string, options: Intl.DateTimeFormatOptions) =>
   formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options)
 
-const dateAndTime = (timeZone?: string, timeZoneName?: 'short') =>
-  ({
-    year: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    month: 'short',
-    timeZone,
-    timeZoneName,
-  }) as const
-
 /**
  * Formats a date and time (`atMs` since the epoch) in the reader's time zone unless one is given, with the name of
  * the zone.
  */
 export const moment = (lang: string, atMs: number, timeZone?: string): string =>
-  dates(lang, dateAndTime(timeZone, 'short')).format(atMs)
+  dates(lang, {
+    year: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    timeZone,
+    month: 'short',
+    timeZoneName: 'short',
+  }).format(atMs)
 
 /** Formats the times of an event as people at the venue say them, with the place of their clock: "19:00, Tokyo". */
 export function eventTimes(lang: string, event: EventTime): string {
   const { time_zone: timeZone, starts_at, ends_at } = event
-  const [format, startsMs] = [dates(lang, dateAndTime(timeZone)), Date.parse(starts_at)]
+  const [format, startsMs] = [
+    dates(lang, { year: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', month: 'short', timeZone }),
+    Date.parse(starts_at),
+  ]
   const times = ends_at === null ? format.format(startsMs) : format.formatRange(startsMs, Date.parse(ends_at))
   const comma = lang === 'ja' ? '、' : lang === 'ar' ? '، ' : ', '
   return times + comma + timeZone.replace(/^.*\//, '').replaceAll('_', ' ')

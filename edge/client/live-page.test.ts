@@ -37,6 +37,20 @@ it('leads from the page that all see to the page of whoever has a place, also wh
   expect(times(/demo$/)).toBe(0)
 })
 
+it('loads a page whose language was changed in another tab as a whole', async () => {
+  const inLanguage = (lang: string) => `${LANDING}<script type="module" src="/page.js" lang="${lang}"></script>`
+  await open(inLanguage('en'))
+  for (const [lang, reloads] of [
+    ['en', 0],
+    ['ar', 1],
+  ] as const) {
+    stub.answer = responding({}, showing(inLanguage(lang), { lang }))
+    comesBack()
+    await passes(30_000)
+    expect(reload).toHaveBeenCalledTimes(reloads)
+  }
+})
+
 it('leads nobody without a place away from the page that all see', async () => {
   await open(LANDING, COMMON)
   await passes(30_000)

@@ -1,6 +1,6 @@
 /** The script updates an order on the page. */
 import { expect, it, vi } from 'vitest'
-import { heading, open, passes, stub, times, useBrowserPage } from './testing/browser-page.ts'
+import { heading, look, open, passes, stub, times, useBrowserPage } from './testing/browser-page.ts'
 
 useBrowserPage()
 
@@ -27,6 +27,7 @@ async function orderOnPage(orderStatus = 'paying') {
     }
   }
   vi.stubGlobal('EventSource', Stream)
+  look()
   document.body.innerHTML = orderIn(orderStatus)
   const { followOrder } = await import('./order-watch.ts')
   return { streams, followOrder }
@@ -53,9 +54,8 @@ it('polls an order soon where no stream opens, though the browser keeps trying',
 it('has a stream only while its tab is shown, and polls meanwhile', async () => {
   const { streams, followOrder } = await orderOnPage()
   const following = followOrder(vi.fn())
-  const isHidden = vi.spyOn(document, 'hidden', 'get')
   const turnsTo = (hidden: boolean) => {
-    isHidden.mockReturnValue(hidden)
+    look(!hidden)
     following?.fetchNow()
     return streams.length
   }
@@ -70,6 +70,7 @@ it('has a stream only while its tab is shown, and polls meanwhile', async () => 
 
 it('fetches the schedule rarely beside an order', async () => {
   await orderOnPage()
+  look(false)
   await open(orderIn('paying'), PATH)
   await passes(200_000)
   expect(times(/schedule$/)).toBeGreaterThan(2)

@@ -65,7 +65,7 @@ export async function showResponse(response: Response, otherwise: string): Promi
   const stage = next.getElementById('stage')
   // A problem's page without a sale has no stage.
   if (!stage && response.status >= 400) return showMain(next)
-  // The page has another version of the script, or is not a page of the sale.
+  // The page has another version of the script or another language, or is not a page of the sale.
   if (!stage || scriptOf(next) !== scriptOf(document)) return loadAnew(path)
   // The response has the same place in line, but from a server that is a moment behind, so the shown figures stay.
   if (byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)) return
@@ -105,10 +105,10 @@ function focusStart(): void {
   each('h1, [autofocus]', (start) => start.focus())
 }
 
-/** Replaces the parts around the content: the header, and the widget of a proof. */
+/** Replaces the parts around the content: the header, the footer with its links, and the widget of a proof. */
 function showHead(next: Document): void {
-  const top = next.getElementById('top')
-  if (top) byId('top')?.replaceWith(top)
+  // Each page has both.
+  for (const id of ['top', 'foot']) byId(id)?.replaceWith(next.getElementById(id) ?? '')
   const proof = next.getElementById('proof')
   if (!proof || byId('proof')) return
   // A parsed script does not run, but a copy of it does.
@@ -140,4 +140,5 @@ export function refreshWithin(ms: number, path = page.path): void {
   )
 }
 
-const scriptOf = (of: Document) => of.querySelector<HTMLScriptElement>('script[src]')?.getAttribute('src')
+/** The element names the language too, so a page in another language is loaded as a whole. */
+const scriptOf = (of: Document) => of.querySelector('script[src]')?.outerHTML

@@ -86,7 +86,7 @@ function readAt(atMs: number): void {
   if (isVisible()) timer = setTimeout(read, atMs - performance.now())
 }
 
-export const isVisible = () => document.visibilityState === 'visible'
+export const isVisible = () => !document.hidden
 
 const nextReadAtMs = (after: Schedule) => {
   // A hidden page reads as rarely as it can without missing a turn. A page of 0.2.0 does not say how rarely.

@@ -22,7 +22,7 @@ export function documentOf(context: PageContext, content: Content): Html {
   const { brand, sale, state, schedule, shows } = view
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const path = pagePath(view)
-  const head = html`<script type="module" src="${script.path}"></script>
+  const head = html`<script type="module" src="${script.path}" lang="${lang}"></script>
 ${proofHead(view)}
 ${shows.kind === 'payment' && paymentHead}
 ${shows.kind === 'landing' && sharingHead(context)}
@@ -201,7 +201,7 @@ ${head}
 <p class="chip" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}"
   data-offline="${words.offline}" hidden></p>
 ${body}
-<footer class="page row foot small quiet">
+<footer class="page row foot small quiet" id="foot">
   <span><bdi>${seller ?? (hasMark && brand.name)}</bdi></span>
   ${languages !== undefined && languageLinks(languages, lang, words)}
 </footer>

@@ -111,6 +111,7 @@ export function fire(name: string, target: EventTarget = window, properties: obj
 export function look(isVisible = true): void {
   const visibilityState = { value: isVisible ? 'visible' : 'hidden', configurable: true }
   Object.defineProperty(document, 'visibilityState', visibilityState)
+  Object.defineProperty(document, 'hidden', { value: !isVisible, configurable: true })
   fire('visibilitychange', document)
 }
 
