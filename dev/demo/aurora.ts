@@ -26,7 +26,10 @@ const PAIRS = {
   '45': 4,
   '46': 2,
 } as const
-const SIZES = Object.entries(PAIRS).map(([size, total]) => ({ size, total }))
+/** In the order of their numbers, in which an object does not have them: whole numbers come first there. */
+export const SIZES = Object.entries(PAIRS)
+  .map(([size, total]) => ({ size, total }))
+  .toSorted((a, b) => Number(a.size) - Number(b.size))
 
 const NAMES = {
   en: 'Aurora One',

@@ -1,6 +1,6 @@
 /**
  * The sales that `npm start` opens within seconds: one of units, a drop with all that goods can have, one for
- * members, and a hall of 2,000 seats with standing room.
+ * members, and a hall of 2,000 seats with standing room. One more is still to come, with a countdown.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Image } from '../../shared/api/goods.ts'
@@ -8,6 +8,7 @@ import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { LocalError } from '../lib/processes.ts'
 import { AURORA_CODES, AURORA_POSTS, auroraSale } from './aurora.ts'
 import { hallOf } from './hall.ts'
+import { type Drawing, drawPicture } from './pictures.ts'
 
 /** The demo sale opens this long after the start, which is enough to open the page and join. */
 const DEMO_OPENS_AFTER_MS = 20_000
@@ -19,6 +20,9 @@ const RETRY_WITHIN_MS = 60_000
 /** A picture may take this long to resize, because the machine has just started all other parts. */
 const UPLOAD_WITHIN_MS = 60_000
 const DEMO_SEATS = 2_000
+/** The sale to come opens this long after the start, and ends this long after its opening. */
+const SOON_OPENS_AFTER_MS = 3 * 3_600_000
+const SOON_LASTS_MS = 3_600_000
 
 interface Demo {
   readonly sale: string
@@ -31,6 +35,8 @@ export interface Demos {
   readonly hall?: Demo
   /** The demo with sign-in, if there is a shop to sign in at. */
   readonly members?: Demo
+  /** The demo that is still to come. */
+  readonly soon?: Demo
 }
 
 /**
@@ -42,44 +48,97 @@ export async function ensureDemos(
   hasShop: boolean,
   warn: (line: string) => void = console.warn,
 ): Promise<Demos> {
-  const ensure = (...[name, make, fill]: DemoParts) =>
-    ensureDemo(origin, name, make, fill).catch((error: Error) => {
-      warn(`The demo sale "${name}" is left out: ${error.message}`)
+  const ensure = (...parts: DemoParts) =>
+    ensureDemo(origin, ...parts).catch((error: Error) => {
+      warn(`The demo sale "${parts[0]}" is left out: ${error.message}`)
       return undefined
     })
-  const hall = await ensure('hall', hallSale, (sale) => fillHall(origin, sale))
+  const pictured: Pictured = async (drawing, alt) => ({
+    images: [{ url: await upload(origin, await drawPicture(drawing)), alt }],
+  })
+  const hall = await ensure(
+    'hall',
+    () => hallSale(pictured),
+    (sale) => fillHall(origin, sale),
+  )
   const aurora = await ensure(
     'aurora',
-    async () => ({ ...demoSale(), ...(await auroraSale((picture) => upload(origin, picture))), ...opening() }),
+    async () => ({ ...common(), ...(await auroraSale((picture) => upload(origin, picture))), ...opening() }),
     (sale) => fillAurora(origin, sale),
   )
-  const members = hasShop ? await ensure('members', membersSale) : undefined
-  const demo = await ensure('demo', demoSale)
-  return { ...(demo && { demo }), ...(aurora && { aurora }), ...(hall && { hall }), ...(members && { members }) }
+  const members = hasShop ? await ensure('members', () => membersSale(pictured)) : undefined
+  const soon = await ensure(
+    'soon',
+    () => soonSale(pictured),
+    undefined,
+    (phase) => phase === 'upcoming',
+  )
+  const demo = await ensure('demo', () => demoSale(pictured))
+  return {
+    ...(demo && { demo }),
+    ...(aurora && { aurora }),
+    ...(hall && { hall }),
+    ...(members && { members }),
+    ...(soon && { soon }),
+  }
 }
 
 const opening = () => ({ opens_at: new Date(Date.now() + DEMO_OPENS_AFTER_MS).toISOString() })
 
-const demoSale = (): Partial<SaleConfig> => ({
+/** Draws a picture, and returns it as the pictures of a product. */
+type Pictured = (drawing: Drawing, alt: string) => Promise<{ readonly images: { url: string; alt: string }[] }>
+
+/** What the demo sales have in common. */
+const common = (): Partial<SaleConfig> => ({
   name: 'The demo sale',
   ...opening(),
   hold_seconds: 90,
   limit_per_visitor: 2,
-  products: [
-    { product_id: 'poster', name: 'Signed poster', unit_price_minor: 2500, currency: 'EUR', total: 100, buffer: 0 },
-    { product_id: 'vinyl', name: 'First pressing', unit_price_minor: 4200, currency: 'EUR', total: 20, buffer: 0 },
-  ],
   admission: { rate_per_second: 20, max_inside: null },
   seller: { name: 'Demo Shop Ltd', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' },
   tax: { name: 'VAT', percent: 19 },
 })
 
+const demoSale = async (pictured: Pictured): Promise<Partial<SaleConfig>> => ({
+  ...common(),
+  products: [
+    {
+      ...{
+        product_id: 'poster',
+        name: 'Signed poster',
+        unit_price_minor: 2500,
+        currency: 'EUR',
+        total: 100,
+        buffer: 0,
+      },
+      ...(await pictured('poster', 'A poster of green waves under an orange sun')),
+    },
+    {
+      ...{ product_id: 'vinyl', name: 'First pressing', unit_price_minor: 4200, currency: 'EUR', total: 20, buffer: 0 },
+      ...(await pictured('vinyl', 'A record beside its orange sleeve')),
+    },
+  ],
+})
+
 /** The demo sale that requires a sign-in at the demo shop. */
-const membersSale = (): Partial<SaleConfig> => ({
-  ...demoSale(),
+const membersSale = async (pictured: Pictured): Promise<Partial<SaleConfig>> => ({
+  ...(await demoSale(pictured)),
   name: "The members' sale",
   access: { sign_in: 'required', invitation: 'off', proof_of_work: null, turnstile: false },
 })
+
+/** The demo sale that is still to come. */
+async function soonSale(pictured: Pictured): Promise<Partial<SaleConfig>> {
+  const opensMs = Date.now() + SOON_OPENS_AFTER_MS
+  const product = { product_id: 'print', name: 'Night at the sea, print', unit_price_minor: 9500, currency: 'EUR' }
+  return {
+    ...common(),
+    name: 'Night at the sea',
+    opens_at: new Date(opensMs).toISOString(),
+    ends_at: new Date(opensMs + SOON_LASTS_MS).toISOString(),
+    products: [{ ...product, total: 50, buffer: 0, ...(await pictured('night', 'The moon above a dark sea')) }],
+  }
+}
 
 async function fillAurora(system: Origin, sale: string): Promise<void> {
   await admin(system, 'PUT', `${sale}/promo-codes`, AURORA_CODES)
@@ -96,13 +155,18 @@ const inThreeWeeks = (hour: number) => {
   return at.toISOString()
 }
 
-const hallSale = (): Partial<SaleConfig> => ({
-  ...demoSale(),
+const hallSale = async (pictured: Pictured): Promise<Partial<SaleConfig>> => ({
+  ...common(),
   name: 'A night at the hall',
   venue: 'The hall, Harbour Street 4',
   event: { starts_at: inThreeWeeks(19), ends_at: inThreeWeeks(22), time_zone: 'Europe/Berlin' },
   limit_per_visitor: 6,
-  products: [{ ...HALL.product, currency: HALL.currency, buffer: 0 }],
+  products: [
+    {
+      ...{ ...HALL.product, currency: HALL.currency, buffer: 0 },
+      ...(await pictured('hall', 'Rows of seats before a stage with light')),
+    },
+  ],
 })
 
 /** The sections and seats of the demo hall, in the form that an operator would import. */
@@ -123,11 +187,12 @@ async function fillHall(system: Origin, sale: string): Promise<void> {
   await admin(system, 'PUT', `${sale}/chart`, { focal_point: HALL.focalPoint })
 }
 
-/** The name of a demo, its configuration, and what is added after its creation. */
+/** The name of a demo, its configuration, what is added after its creation, and the phases in which it is used again. */
 type DemoParts = [
   name: string,
   make: () => Partial<SaleConfig> | Promise<Partial<SaleConfig>>,
-  fill?: (sale: string) => Promise<unknown>,
+  fill?: ((sale: string) => Promise<unknown>) | undefined,
+  isUsable?: (phase: string) => boolean,
 ]
 
 /** The origin that keeps the sales, and what its operators call it with. */
@@ -136,8 +201,10 @@ interface Origin {
   readonly adminToken: string
 }
 
-/** Creates a demo sale unless one is live. An ended one stays unchanged, because its orders are real. */
-async function ensureDemo(origin: Origin, ...[name, make, fill]: DemoParts): Promise<Demo> {
+const isLive = (phase: string) => phase !== 'sold_out' && phase !== 'ended'
+
+/** Creates a demo sale unless there is a usable one. An ended one stays unchanged, because its orders are real. */
+async function ensureDemo(origin: Origin, ...[name, make, fill, isUsable = isLive]: DemoParts): Promise<Demo> {
   for (let n = 1; n <= MAX_DEMOS; n++) {
     const sale = n === 1 ? name : `${name}-${n}`
     const state = await admin(origin, 'GET', sale)
@@ -146,8 +213,7 @@ async function ensureDemo(origin: Origin, ...[name, make, fill]: DemoParts): Pro
       await fill?.(sale)
       return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
     }
-    if (state.phase !== 'sold_out' && state.phase !== 'ended')
-      return { sale, opensInSeconds: (Date.parse(state.opens_at) - Date.now()) / 1000 }
+    if (isUsable(state.phase)) return { sale, opensInSeconds: (Date.parse(state.opens_at) - Date.now()) / 1000 }
   }
   throw new LocalError(`There are ${MAX_DEMOS} demo sales already: remove the data folder, or use --no-demo.`)
 }

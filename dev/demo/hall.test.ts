@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Chart } from '../../origin/seats/chart.ts'
+import { SIZES } from './aurora.ts'
 import { hallOf, unitsOf } from './hall.ts'
 
 test('a hall has exactly as many seats as were asked for, each with a name and a bit of its own', () => {
@@ -25,4 +26,9 @@ test('an arena has seats of every kind, and places to stand', () => {
   expect(new Set(hall.seats.map(({ kind }) => kind)).size).toBe(4)
   expect(hall.sections.at(-1)).toMatchObject({ type: 'general_admission', total: 1_333 })
   expect(unitsOf(hall)).toBe(20_000 + 1_333 + 1_000)
+})
+
+test('the sizes of the demo drop are in the order of their numbers, with halves between', () => {
+  const sizes = SIZES.map(({ size }) => Number(size))
+  expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
 })
