@@ -10,6 +10,7 @@ import { type Demos, ensureDemos } from './demo/demo-sales.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './lib/command.ts'
 import { ADMIN_TOKEN_FILE } from './lib/data-folder.ts'
 import { type DemoShop, startDemoShop } from './servers/demo-shop.ts'
+import { type MailCatcher, startMailCatcher } from './servers/mail-catcher.ts'
 import { WORKER_SETTINGS } from './servers/workerd.ts'
 import { type System, startSystem } from './system.ts'
 
@@ -48,6 +49,8 @@ async function main(leave: Leave): Promise<number> {
   await buildConsole()
   // A configured shop has its own sessions.
   const shop = setting('SHOP_JWKS_URL') === undefined ? await startDemoShop() : undefined
+  const mails = setting('SMTP_URL') === undefined ? await startMailCatcher() : undefined
+  const admissionKeys = setting('ADMISSION_KEYS')
   const system = await startSystem({
     dataDir,
     port,
@@ -58,6 +61,10 @@ async function main(leave: Leave): Promise<number> {
     cdn: options.cdn,
     databaseUrl: setting('DATABASE_URL'),
     redisUrl: setting('REDIS_URL'),
+    originEnv: {
+      ...(mails && { SMTP_URL: mails.smtpUrl, MAIL_FROM: setting('MAIL_FROM') ?? 'Demo shop <shop@example.com>' }),
+      ...(admissionKeys !== undefined && { ADMISSION_KEYS: admissionKeys }),
+    },
     edgeVars: {
       ...shop?.vars,
       ...Object.fromEntries(WORKER_SETTINGS.filter(setting).map((name) => [name, setting(name) ?? ''])),
@@ -65,7 +72,7 @@ async function main(leave: Leave): Promise<number> {
   }).finally(() => progress.done())
   const failed = system.failed.then((): Demos => ({}))
   const demos = options['no-demo'] ? {} : await Promise.race([ensureDemos(system, shop !== undefined), failed])
-  console.log(invitation(system, { ...demos, shop }, dataDir !== undefined))
+  console.log(invitation(system, { ...demos, shop, mails }, dataDir !== undefined))
   const how = await system.failed
   await leave(1, `${how}. Its log is in ${shortPath(system.dataDir)}. Everything else was stopped.`)
   return 1
@@ -85,9 +92,10 @@ function portOf(text: string, name: string): number {
 
 interface Shown extends Demos {
   readonly shop: DemoShop | undefined
+  readonly mails: MailCatcher | undefined
 }
 
-function invitation(system: System, { demo, aurora, hall, members, shop }: Shown, kept: boolean): string {
+function invitation(system: System, { demo, aurora, hall, members, soon, shop, mails }: Shown, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
   const folder = shortPath(system.dataDir)
   const tokenFile = shortPath(join(system.dataDir, ADMIN_TOKEN_FILE))
@@ -111,7 +119,9 @@ function invitation(system: System, { demo, aurora, hall, members, shop }: Shown
     ...(members
       ? [place('Members', page(`${system.edgeUrl}/sales/${members.sale}`), 'asks its visitors to sign in')]
       : []),
+    ...(soon ? [place('Soon', page(`${system.edgeUrl}/sales/${soon.sale}`), 'still to come')] : []),
     ...(shop ? [place('Sign in', shop.signInUrl, 'a stand-in for your shop: any name will do')] : []),
+    ...(mails ? [place('Mails', page(mails.url), 'each mail that is sent; none is delivered')] : []),
     place('Edge', system.edgeUrl),
     place('Console', page(`${system.originUrl}/console`), `the key is in ${tokenFile}`),
     place('Origin', `${system.originUrl}   metrics at ${system.opsUrl}/metrics`),

@@ -1,4 +1,5 @@
 /** `npm start` as a user sees it: its output, its failures, and that it leaves nothing behind. */
+import { generateKeyPairSync } from 'node:crypto'
 import { copyFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -42,6 +43,11 @@ const NOT_OURS = {
   HTTP_PROXY: 'http://127.0.0.1:1',
 }
 
+const newEd25519 = () => {
+  const key = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+  return JSON.stringify({ keys: [{ ...key, kid: 'own' }] })
+}
+
 describe('on one data folder, start after start', () => {
   const folder = join(ownFolder(), 'data with spaces')
   const args = ['--data', folder]
@@ -58,8 +64,13 @@ describe('on one data folder, start after start', () => {
     const signInUrl = /Sign in +(\S+)/.exec(run.out())?.[1] ?? ''
     expect(await served(`${run.edgeUrl}/sales/members`)).toContain(`href="${signInUrl}?return=`)
     expect((await fetch(signInUrl)).status).toBe(200)
+    expect(await served(`${run.edgeUrl}/sales/soon`)).toContain('data-at="pre_queue_opens_at_ms"')
+    expect(await served(/Mails +(\S+)/.exec(run.out())?.[1] ?? '')).toContain('No mail yet')
     before = await demo(run, folder)
-    expect(before.products).toMatchObject([{ product_id: 'poster' }, { product_id: 'vinyl' }])
+    expect(before.products).toMatchObject([
+      { product_id: 'poster', images: [{}] },
+      { product_id: 'vinyl', images: [{}] },
+    ])
     expect(run.out()).not.toContain(before.token)
     place = (await visitors(run).join()).body
     for (const secret of ['secrets.json', 'admin-token']) expect(statSync(join(folder, secret)).mode & 0o077).toBe(0)
@@ -95,8 +106,12 @@ describe('on one data folder, start after start', () => {
     const left = await run.end('SIGKILL')
     expect(left.servers).toHaveLength(4)
     const env = { PORT: String(run.port), EDGE_PORT: String(run.edgePort) }
-    run = start({ args: [...args, '--no-demo'], env })
+    run = start({ args: [...args, '--no-demo'], env: { ...env, ADMISSION_KEYS: newEd25519() } })
     await run.up()
+    const { keys } = (await (await fetch(`http://127.0.0.1:${env.EDGE_PORT}/.well-known/jwks.json`)).json()) as {
+      keys: object[]
+    }
+    expect(keys).toMatchObject([{ kty: 'OKP', kid: 'own' }])
     expect(await remains(left)).toEqual([])
   })
 

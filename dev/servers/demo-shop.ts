@@ -153,10 +153,10 @@ function page(c: Context, back: URL | null, status: 200 | 422 = 200) {
 <link rel="stylesheet" href="${STYLE}">
 </head>
 <body>
-<header class="top"><p class="brand">Demo shop</p></header>
-<div class="stage narrow"><main>
+<header class="page row top"><p class="brand">Demo shop</p></header>
+<main class="page">
 ${signedIn}
-<section class="card" data-tone="calm">
+<section class="stack says">
   ${heading('Sign in', 'A stand-in for your shop: any name will do, and there is no password.')}
   <form method="post" action="${SIGN_IN}${query}">
     ${field('account', 'Account', html`required maxlength="100" autofocus autocomplete="username" autocapitalize="none" spellcheck="false"`)}
@@ -169,7 +169,7 @@ ${signedIn}
     <button class="button">Sign in</button>
   </form>
 </section>
-</main></div>
+</main>
 </body>
 </html>
 `

@@ -24,7 +24,7 @@ interface EdgeOptions {
 export const COMPATIBILITY_DATE = '2026-08-15'
 
 /** The settings of the Worker that this system sets itself. */
-const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ADMISSION_KEYS', 'ENVIRONMENT']
+const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ENVIRONMENT']
 /** The settings of the Worker that a user may set in the environment of `npm start`. */
 export const WORKER_SETTINGS = SETTINGS.map(({ name }) => name).filter((name) => !DECIDED.includes(name))
 
