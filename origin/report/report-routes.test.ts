@@ -1,10 +1,10 @@
 /** The report of a sale combines the orders, the minutes, the audit log and the edge's schedule. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import type { SaleReport } from '../../shared/api/operators/report.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
+import { sampleSchedule } from '../../shared/testing/sample-schedule.ts'
 import { eventually } from '../../test/lib/eventually.ts'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 import { readSales } from '../sales/sale-queries.ts'
