@@ -1,6 +1,10 @@
 /** What people may write: text that others can read, which says the same to whoever sees it. Pure. */
 
-/** Characters that reverse the direction of what follows (Unicode Bidirectional Algorithm, UAX #9, 2). */
+/**
+ * Characters that change the direction of what follows (Unicode Bidirectional Algorithm, UAX #9, 2). The marks that
+ * only stand between letters may stand in longer texts, where Arabic and Hebrew need them.
+ */
+const STEERS = /\p{Bidi_Control}/u
 const REVERSES = /[\u202a-\u202e\u2066-\u2069]/
 /** No script stacks this many marks on one letter (UAX #15, 12: at most 30, for all that could ever exist). */
 const STACKED_MARKS = /\p{M}{9}/u
@@ -13,7 +17,7 @@ const CONTROL_BUT_LINE_BREAKS = /[^\P{Cc}\r\n\t]/u
 export function textFault(text: string, { hasLines = false } = {}): string | undefined {
   if (!text.isWellFormed()) return 'must be well-formed Unicode'
   if ((hasLines ? CONTROL_BUT_LINE_BREAKS : CONTROL).test(text)) return 'no control characters'
-  if (REVERSES.test(text)) return 'no characters that reverse the direction of writing'
+  if ((hasLines ? REVERSES : STEERS).test(text)) return 'no characters that change the direction of writing'
   if (STACKED_MARKS.test(text)) return 'too many marks on one letter'
   return text === '' || VISIBLE.test(text) ? undefined : 'must show something'
 }
