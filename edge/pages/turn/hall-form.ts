@@ -71,7 +71,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
       view.schedule.phase !== 'paused' &&
       faultOf(problem, words)
     }
-    ${checkoutFields(context, entered, faults, { untilMs, picked: html`<div id="cart-choice"></div>` })}`
+    ${checkoutFields(context, entered, faults, { untilMs, picked: chosenPlace(context, entered) })}`
   return postForm(
     `/sales/${view.sale}/buy`,
     html`
@@ -81,6 +81,12 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   `,
   )
 }
+
+/** The place for what is chosen, which the map fills. Its text is there from the first, so that nothing moves. */
+const chosenPlace = ({ words }: PageContext, { chosen }: Entered): Html =>
+  html`<div id="cart-choice">${
+    linesIn(chosen).length === 0 && html`<p class="small quiet">${words.hall.chooseFirst}</p>`
+  }</div>`
 
 /** The element in which the script draws the map, with the data for it: the hall's version, and texts. */
 function mapPlace({ view, words }: PageContext): Html | false {
