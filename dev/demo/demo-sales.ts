@@ -187,7 +187,7 @@ async function fillHall(system: Origin, sale: string): Promise<void> {
   await admin(system, 'PUT', `${sale}/chart`, { focal_point: HALL.focalPoint })
 }
 
-/** The name of a demo, its configuration, what is added after its creation, and the phases in which it is used again. */
+/** The name of a demo, its configuration, what is added after its creation, and in which phases it is used again. */
 type DemoParts = [
   name: string,
   make: () => Partial<SaleConfig> | Promise<Partial<SaleConfig>>,

@@ -1,4 +1,4 @@
-/** Draws the pictures of the demo sales: a poster, a record, a hall and a night at the sea. Each is the same each time. */
+/** Draws the pictures of the demo sales: a poster, a record, a hall and a night at the sea, the same each time. */
 import sharp from 'sharp'
 
 const [WIDTH, HEIGHT] = [1280, 1180]
@@ -7,7 +7,10 @@ const each = (count: number, draw: (i: number) => string) => Array.from({ length
 
 /** A line that waves across the picture at a height. */
 const wave = (y: number, swing: number, phase: number) =>
-  `M0 ${at(y)}${each(33, (i) => `L${at((i * WIDTH) / 32)} ${at(y + swing * Math.sin(i / 3.6 + phase) + (swing / 3) * Math.sin(i / 1.3 + phase * 2))}`)}`
+  `M0 ${at(y)}${each(33, (i) => {
+    const rise = Math.sin(i / 3.6 + phase) + Math.sin(i / 1.3 + phase * 2) / 3
+    return `L${at((i * WIDTH) / 32)} ${at(y + swing * rise)}`
+  })}`
 const ground = (colour: string) => `<rect width="${WIDTH}" height="${HEIGHT}" fill="${colour}"/>`
 
 const DRAWINGS = {

@@ -1,4 +1,4 @@
-/** Whoever tries `npm start` reads the mails that a buyer gets. */
+/** The page of `npm start` with the mails that buyers get. */
 import { expect, onTestFinished, test } from 'vitest'
 import { Smtp } from '../../origin/mail/channels/smtp.ts'
 import { startMailCatcher } from './mail-catcher.ts'

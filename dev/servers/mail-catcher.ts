@@ -109,6 +109,8 @@ function pagesOf(mails: readonly Mail[], style: string) {
   return app
 }
 
+const NOTE = 'Nothing is delivered: each mail that is sent is kept here until the end of npm start.'
+
 const listOf = (mails: readonly Mail[]) => html`<!doctype html>
 <html lang="en">
 <head>
@@ -122,7 +124,7 @@ const listOf = (mails: readonly Mail[]) => html`<!doctype html>
 <body>
 <header class="page row top"><p class="brand">Mails of this machine</p></header>
 <main class="page"><section class="stack says">
-  ${heading(mails.length === 0 ? 'No mail yet' : 'Mails', 'Nothing is delivered: each mail that is sent is kept here until the end of npm start.')}
+  ${heading(mails.length === 0 ? 'No mail yet' : 'Mails', NOTE)}
   <ol class="orders" reversed>${mails
     .map(
       ({ to, at, subject }, n) => html`<li><p><a href="/mails/${n}/html">${subject}</a> <small>${to}</small>

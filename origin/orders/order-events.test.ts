@@ -86,7 +86,7 @@ describe.concurrent('an event stream', () => {
     for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
     const [{ seen }] = watchers as [(typeof watchers)[number]]
     expect(seen[0]?.data).toMatchObject({ order_id: id, status: 'reserved' })
-    // Whoever connects later reads the same.
+    // A client that connects later reads the same.
     const again = watch(id, token)
     await again.ended
     expect(again.seen.map(({ data }) => [data.lines[0]?.status, data.payment?.status])).toEqual([
