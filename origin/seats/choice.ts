@@ -43,7 +43,7 @@ export interface Wish {
   readonly quantity: number
   readonly together: boolean
   readonly accessible: boolean
-  /** Without it, companion and accessible seats come after the others. */
+  /** If it is missing, companion and accessible seats come after the others. */
   readonly kind?: Seat['kind'] | undefined
 }
 

@@ -8,10 +8,11 @@ import ipaddr from 'ipaddr.js'
  */
 export function forwardedAddress(header: string): string | undefined {
   const last = header.slice(header.lastIndexOf(',') + 1)
-  const node = /(?:^|;)\s*for=("[^"]*"|[^;]*)/i.exec(last)?.[1] ?? last
+  const parts = last.split(';').map((part) => part.trim())
+  const node = parts.find((part) => /^for=/i.test(part))?.slice('for='.length) ?? last
   const text = node.trim().replace(/^"|"$/g, '')
   // An IPv6 address stands in brackets if a port follows, and may have a zone.
   const address = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
-  const withoutZone = address.replace(/%\w+$/, '')
+  const [withoutZone = ''] = address.split('%', 1)
   return ipaddr.isValid(withoutZone) ? ipaddr.process(withoutZone).toString() : undefined
 }
