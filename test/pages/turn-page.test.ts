@@ -115,7 +115,9 @@ describe.skipIf(!hasBrowser)('in the form of a turn', () => {
     expect(await page.locator('.entry:has([name=postcode]) > #fault-postcode').textContent()).toContain('Germany')
     await page.getByLabel('Country').selectOption('Austria')
     expect(await postcode.inputValue()).toBe('1011')
-    expect(await postcode.evaluate((field) => (field as unknown as { validity: { valid: boolean } }).validity.valid)).toBe(true)
+    expect(
+      await postcode.evaluate((field) => (field as unknown as { validity: { valid: boolean } }).validity.valid),
+    ).toBe(true)
     await page.close()
   })
 })
