@@ -15,7 +15,8 @@ test('waits as long as the origin says while Postgres restarts, and warns of wha
   expect((await origin.admin('GET', '/sales/hall')).status).toBe(503)
   const demos = ensureDemos({ originUrl: origin.url(), adminToken: ADMIN_TOKEN }, true, (line) => warnings.push(line))
   await postgres.start()
-  await expect.poll(async () => (await origin.admin('GET', '/sales/hall')).status).toBe(200)
+  const hall = async () => [(await origin.admin('GET', '/sales/hall')).status, ...warnings]
+  await expect.poll(hall).toEqual([200])
   await origin.stop()
   await demos
   expect(warnings.at(-1)).toMatch(/^The demo sale "demo" is left out: /)

@@ -117,7 +117,7 @@ test('refuses text that the ledger cannot hold', async () => {
   const sale = await origin.sale()
   const refused = { status: 400, body: { type: '/problems/invalid-request' } }
   expect(await origin.admin('DELETE', '/blocks/%00')).toMatchObject(refused)
-  expect(await origin.admin('POST', '/blocks', { visitor: 'a\0b' })).toMatchObject(refused)
+  expect(await origin.admin('POST', '/blocks', { visitor: 'a\0b' })).toMatchObject({ status: 422 })
   const rule = { when: { user_agent: 'a\0b' }, action: 'refuse' }
   expect(await origin.admin('POST', `/sales/${sale}/rules`, rule)).toMatchObject({ status: 422 })
 })

@@ -70,8 +70,10 @@ class TurnForm {
     listen('click', (event) => this.#onClick(event))
     listen('submit', () => forgetWithOrder(form))
     if (offer.totals) this.#quoted = { of: this.#key(), totals: offer.totals }
-    const typed = loadTyped(form)
+    // A page with a fault answers what was sent, and shows that already, as the sale now allows it.
+    const typed = form.querySelector('[aria-invalid], [role=alert]') ? null : loadTyped(form)
     if (typed) fillIn(form, typed)
+    else keepTyped(form)
     void this.#startAddress()
     this.#show()
   }
