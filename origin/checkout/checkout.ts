@@ -11,7 +11,6 @@
  * What neither store is known to have is not promised: the response is try-again, and the same key makes one order at
  * most.
  */
-
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { assertExists } from '../../shared/lib/assert.ts'

@@ -427,7 +427,7 @@ export class Charges implements Consumer<'charge'> {
     const mayRead = async () => !isLimited || (await calls.take('comparison', 1)) > 0
     if (!(await mayRead())) return
     const last = await readProviderCursor(sql, name)
-    const pages = isLimited ? this.#watched(changes(last)) : changes(last)
+    const pages = isLimited ? this.watch.watched(changes(last)) : changes(last)
     for await (const { records, cursor } of pages) {
       const areKnown = await this.#areKnown(records)
       const news = records.filter((_, i) => !areKnown[i])
@@ -435,21 +435,6 @@ export class Charges implements Consumer<'charge'> {
         await Promise.all(news.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
       await writeProviderCursor(sql, name, cursor)
       if (!(await mayRead())) return
-    }
-  }
-
-  /** The pages of the provider's records, noting whether it answers. */
-  async *#watched<Page>(pages: AsyncIterable<Page>): AsyncIterable<Page> {
-    try {
-      for await (const page of pages) {
-        this.watch.answered()
-        yield page
-      }
-      // The provider has answered even if nothing has changed.
-      this.watch.answered()
-    } catch (error) {
-      this.watch.failed()
-      throw error
     }
   }
 

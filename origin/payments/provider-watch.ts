@@ -52,6 +52,21 @@ export class ProviderWatch {
     this.#failedReads++
   }
 
+  /** The pages of the provider's records, noting whether it answers. */
+  async *watched<Page>(pages: AsyncIterable<Page>): AsyncIterable<Page> {
+    try {
+      for await (const page of pages) {
+        this.answered()
+        yield page
+      }
+      // The provider has answered even if nothing has changed.
+      this.answered()
+    } catch (error) {
+      this.failed()
+      throw error
+    }
+  }
+
   /** The charge of this order got no answer. */
   heardNothing(order: string): void {
     const { provider, calls, nowMs, runtime = machine } = this.#deps
