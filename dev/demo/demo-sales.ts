@@ -17,6 +17,8 @@ const MAX_DEMOS = 1000
 const CALL_WITHIN_MS = 10_000
 /** A store that was restarted during the start has recovered within this time. */
 const RETRY_WITHIN_MS = 60_000
+/** A call without an answer is repeated after this time. */
+const NO_ANSWER_MS = 1_000
 /** A picture may take this long to resize, because the machine has just started all other parts. */
 const UPLOAD_WITHIN_MS = 60_000
 const DEMO_SEATS = 2_000
@@ -244,18 +246,29 @@ async function upload(origin: Origin, picture: Buffer): Promise<string> {
   return (await read<{ url: string }>(response)).url
 }
 
-/** Calls the origin as an operator, and repeats the call after a 503, which means that nothing was done. */
+/**
+ * Calls the origin as an operator. A call is repeated after a 503, which means that nothing was done, and while its
+ * stores restart also if there was no answer: each of these calls may be made twice.
+ */
 async function call({ originUrl, adminToken }: Origin, path: string, withinMs: number, init: RequestInit) {
   const giveUpAt = performance.now() + RETRY_WITHIN_MS
+  const headers = { ...init.headers, authorization: `Bearer ${adminToken}` }
   for (;;) {
-    const headers = { ...init.headers, authorization: `Bearer ${adminToken}` }
-    const response = await fetch(originUrl + path, { ...init, headers, signal: AbortSignal.timeout(withinMs) })
-    const retryAfterMs = Number(response.headers.get('retry-after') ?? 1) * 1000
-    if (response.status !== 503 || performance.now() + retryAfterMs > giveUpAt) return response
-    await response.body?.cancel()
+    const isLast = () => performance.now() + NO_ANSWER_MS > giveUpAt
+    const response = await fetch(originUrl + path, { ...init, headers, signal: AbortSignal.timeout(withinMs) }).catch(
+      (error: Error) => {
+        if (isLast() || isGone(error)) throw error
+      },
+    )
+    const retryAfterMs = Number(response?.headers.get('retry-after') ?? NO_ANSWER_MS / 1000) * 1000
+    if (response && (response.status !== 503 || performance.now() + retryAfterMs > giveUpAt)) return response
+    await response?.body?.cancel()
     await sleep(retryAfterMs)
   }
 }
+
+/** True if no origin listens any more. */
+const isGone = ({ cause }: Error) => (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED'
 
 async function read<T>(response: Response): Promise<T> {
   const text = await response.text()
