@@ -5,6 +5,7 @@
  */
 
 import { hashOf } from '../../shared/lib/hash.ts'
+import { seededRandom } from '../../shared/lib/random.ts'
 
 /** One decision about who goes, and one about a fate for each step; both in the order in which they were asked. */
 export interface Recorded {
@@ -22,17 +23,6 @@ export interface Decisions {
   fate(count: number, point: string): number
   /** Chance inside the processes, which is never part of a recorded list. */
   random(): number
-}
-
-/** A small generator of numbers in [0, 1), the same for the same seed everywhere (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** How many calls of a hundred are disturbed, one of these for each order: some orders only change who goes. */
@@ -60,8 +50,8 @@ export class SeededDecisions implements Decisions {
 
   constructor(seed: number, waits = WAITS, aims = false) {
     this.#waits = waits
-    this.#random = randomFrom(seed)
-    this.#chance = randomFrom(seed ^ 0x5bd1e995)
+    this.#random = seededRandom(seed)
+    this.#chance = seededRandom(seed ^ 0x5bd1e995)
     this.recorded = { seed, who: [], fates: [] }
     this.#disturbed = this.#oneOf(DISTURBED)
     this.#undisturbed = this.#oneOf(UNDISTURBED)
@@ -106,7 +96,7 @@ export class ReplayedDecisions implements Decisions {
 
   constructor(recorded: Recorded) {
     this.recorded = recorded
-    this.#chance = randomFrom(recorded.seed ^ 0x5bd1e995)
+    this.#chance = seededRandom(recorded.seed ^ 0x5bd1e995)
   }
 
   who(count: number, mayWait: boolean): number {

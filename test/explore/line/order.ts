@@ -1,5 +1,5 @@
 /** Draws an order of events of a line: a small sale, those who act in it, and what happens to its machines. */
-import { randomFrom } from '../decisions.ts'
+import { seededRandom } from '../../../shared/lib/random.ts'
 import { SALE } from './shop.ts'
 
 /** What is given for a whole order. */
@@ -37,7 +37,7 @@ export interface LineOrder {
 
 /** Draws a sale and those who act in it. */
 export function drawOrder(seed: number): LineOrder {
-  const random = randomFrom(seed ^ 0x1f83d9ab)
+  const random = seededRandom(seed ^ 0x1f83d9ab)
   const upTo = (count: number) => Math.floor(random() * count)
   const oneOf = <T>(list: readonly T[]) => list[upTo(list.length)] as T
   const setting: Setting = {

@@ -1,6 +1,6 @@
 /** Makes the sale and the actors of an order of events from its seed. Pure. */
 
-import { randomFrom } from '../decisions.ts'
+import { seededRandom } from '../../../shared/lib/random.ts'
 import type { Actor, Event, Operation, Wants } from './actors.ts'
 import type { Method } from './bank.ts'
 import type { Round } from './members.ts'
@@ -14,7 +14,7 @@ export interface SaleTerms {
 }
 
 const chanceOf = (seed: number) => {
-  const random = randomFrom(seed)
+  const random = seededRandom(seed)
   const upTo = (most: number) => Math.floor(random() * (most + 1))
   const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const several = <T>(most: number, make: () => T): T[] => Array.from({ length: upTo(most) }, make)
