@@ -71,9 +71,10 @@ class TurnForm {
     listen('submit', () => forgetWithOrder(form))
     if (offer.totals) this.#quoted = { of: this.#key(), totals: offer.totals }
     // A page with a fault answers what was sent, and shows that already, as the sale now allows it.
-    const typed = form.querySelector('[aria-invalid], [role=alert]') ? null : loadTyped(form)
-    if (typed) fillIn(form, typed)
-    else keepTyped(form)
+    const isAnswer = form.querySelector('[aria-invalid], [role=alert]') !== null
+    const typed = isAnswer ? null : loadTyped(form)
+    if (isAnswer) keepTyped(form)
+    else if (typed) fillIn(form, typed)
     void this.#startAddress()
     this.#show()
   }
