@@ -12,6 +12,7 @@ import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
 import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './checkout/own-orders.ts'
 import { feed, feedPage, postsPage } from './feed/feed.ts'
 import { showFront } from './front/front.ts'
+import { ordersOfAll } from './front/own-orders.ts'
 import { ownSearches, search, searchIndex, suggest } from './front/search.ts'
 import { brandStyle } from './goods/brand-style.ts'
 import { goods } from './goods/goods.ts'
@@ -114,6 +115,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/search': buyers(get((_, call) => search(call))),
   '/search/suggest': buyers(get((_, call) => suggest(call))),
   '/search/index': buyers(get((_, call) => searchIndex(call))),
+  '/me/orders': buyers(get((_, call) => ordersOfAll(call))),
   '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
 
   '/mail/stop/:order/:mac': {

@@ -21,7 +21,7 @@ import { Checkout } from './checkout/checkout.ts'
 import { checkoutRoutes } from './checkout/checkout-routes.ts'
 import { CheckoutTraffic } from './checkout/checkout-traffic.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
-import { ownOrderRoutes } from './checkout/own-order-routes.ts'
+import { ordersOfAllRoutes, ownOrderRoutes } from './checkout/own-order-routes.ts'
 import { feedPageRoutes } from './feed/feed-routes.ts'
 import { listAnnouncements, publishPost } from './feed/posts.ts'
 import { noteFailedAssertions, writeFinding } from './findings/failed-assertions.ts'
@@ -278,6 +278,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     .route('/', goodsDocumentRoutes({ sales, goods }))
     .route('/', catalogueRoutes(new Catalogues(sql, sales, sendsMail)))
     .route('/', recentSearchRoutes(searches))
+    .route('/', ordersOfAllRoutes({ sales, buyers, orders }))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })

@@ -17,7 +17,7 @@ test('the drop is one that an operator could write, with three pictures of one s
     sizes.push([width, height, format])
     return `/images/${String(sizes.length).padStart(32, '0')}`
   })
-  expect(sizes).toEqual(Array(3).fill([1280, 1165, 'png']))
+  expect(sizes).toEqual([...Array(3).fill([1280, 1165, 'png']), [544, 128, 'png']])
   const written = { ...config, opens_at: '2026-01-01T00:00:00Z', admission: { rate_per_second: 1 } }
   const [shoe] = parse(SaleConfig, written).products
   expect(shoe?.variants).toHaveLength(14)

@@ -6,6 +6,7 @@
 import type { Texts } from '../../shared/api/fields.ts'
 import type { PromoCode } from '../../shared/api/goods.ts'
 import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
+import { drawLogo } from './pictures.ts'
 import { drawShoe, type ShoeView } from './shoe.ts'
 
 const PRODUCT = 'aurora-one'
@@ -117,7 +118,12 @@ export async function auroraSale(upload: (picture: Buffer) => Promise<string>): 
         weight_grams: 1_200,
       },
     ],
-    brand: { shop: 'Halfway', accent: '#00674b', ...(hero && { hero: hero.url }) },
+    brand: {
+      shop: 'Halfway',
+      logo: await upload(await drawLogo()),
+      accent: '#00674b',
+      ...(hero && { hero: hero.url }),
+    },
     seller: { name: 'Halfway GmbH', address: 'Harbour Street 4\n10115 Berlin', tax_id: 'DE123456789' },
     tax: { name: 'VAT', percent: 19, included: true },
     delivery: {

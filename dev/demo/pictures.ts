@@ -1,4 +1,4 @@
-/** Draws the pictures of the demo sales: a poster, a record, a hall and a night at the sea, the same each time. */
+/** Draws the pictures of the demo sales (a poster, a record, a hall and a night at the sea), and the shop's logo. */
 import sharp from 'sharp'
 
 const [WIDTH, HEIGHT] = [1280, 1180]
@@ -50,6 +50,27 @@ export const drawPicture = (drawing: Drawing): Promise<Buffer> =>
   sharp(
     Buffer.from(
       `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}">${DRAWINGS[drawing]()}</svg>`,
+    ),
+  )
+    .png()
+    .toBuffer()
+
+/** The colour is readable on light and on dark paper. */
+const LOGO_INK = '#0f8a68'
+/** The strokes of the demo shop's name. */
+const LETTERS = [
+  'M37 4V23M49 4V23M37 13H49M66 17a6 6 0 1 1-12 0a6 6 0 1 1 12 0M66 11V23M72 3V23M82 4c-3-1-5 0-5 4V23M75 11H82',
+  'M86 11l4 12 4-11 4 11 4-12M118 17a6 6 0 1 1-12 0a6 6 0 1 1 12 0M118 11V23M122 11l5 12M132 11l-6 15c-1 2-2 2-4 2',
+].join('')
+
+/** Returns the logo of the demo shop as PNG. */
+export const drawLogo = (): Promise<Buffer> =>
+  sharp(
+    Buffer.from(
+      `<svg xmlns="http://www.w3.org/2000/svg" width="544" height="128" viewBox="0 -1 136 32"><g fill="none"
+stroke="${LOGO_INK}" stroke-width="3.2" stroke-linejoin="round"
+><circle cx="14" cy="15" r="11"/><path d="${LETTERS}"/></g><path
+d="M14 4a11 11 0 0 0 0 22Z" fill="${LOGO_INK}"/></svg>`,
     ),
   )
     .png()

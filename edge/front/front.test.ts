@@ -2,8 +2,10 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import type { ListedSale, Listing } from '../../shared/api/front.ts'
 import { anySale } from '../../shared/testing/listed-sale.ts'
-import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
-import { call as callEdge } from '../testing/visitors.ts'
+import { readConfig } from '../http/config.ts'
+import { identityOf } from '../http/visitor-secret.ts'
+import { edgeEnv, orderOf, requestsTo, stub } from '../testing/origin.ts'
+import { call as callEdge, knownCookie } from '../testing/visitors.ts'
 import { arrange } from './listing.ts'
 
 /** The tests of other files use another shop front. */
@@ -24,7 +26,7 @@ const SALES = [
 const STATES: Listing['states'] = {
   next: { phase: 'upcoming', left: 10, tells_restock: true },
   later: { phase: 'upcoming', left: 10, tells_restock: false },
-  running: { phase: 'open', left: 3, tells_restock: false },
+  running: { phase: 'open', left: 3, tells_restock: false, waiting: 900, wait_seconds: 240 },
   gone: { phase: 'sold_out', left: 0, tells_restock: true },
 }
 let version = 0
@@ -46,7 +48,7 @@ it('lists what runs, comes and is over, as the contract has it', async () => {
     sales: [{ sale: 'running' }, { sale: 'next' }, { sale: 'later' }, { sale: 'gone' }, { sale: 'old' }],
   })
   const { sales } = await read<{ sales: object[] }>('/')
-  const price = { price_from_minor: 1_000, currency: 'EUR' }
+  const price = { price_from_minor: 1_000, currency: 'EUR', prices_differ: false }
   const shown = { ...price, image: '/images/a' }
   expect(sales.slice(0, 3)).toEqual([
     { ...shown, sale: 'running', name: 'Slow Weather', phase: 'open', opens_at: SALES[2]?.opens_at, left: 3 },
@@ -65,7 +67,9 @@ it('is one page for all, which caches keep through a rush', async () => {
   expect(response.headers.get('vary')).toBe('accept, accept-language')
   expect(response.headers.has('set-cookie')).toBe(false)
   const html = await response.text()
-  expect(html).toMatch(/<h1><a href="\/sales\/next"><bdi>Aurora One<[\s\S]*role="timer"[\s\S]*3 left/)
+  expect(html).toMatch(
+    /<h1><a href="\/sales\/next"><bdi>Aurora One<[\s\S]*role="timer"[\s\S]*In line: about 4 minutes[\s\S]*3 left/,
+  )
   expect(html).toMatch(/href="\/sales\/gone#restock" aria-label="Tell me if Aurora Zero comes back">/)
   expect(html).toMatch(/href="\/sales\/old" aria-label="Look back at First Light">/)
   const etag = response.headers.get('etag') ?? ''
@@ -104,7 +108,9 @@ it('searches for programs, with pages for people', async () => {
   await publish(SALES)
   await until('/search?q=first%20light', { results: [{ sale: 'old' }] })
   const [text, title] = [expect.any(String), expect.stringContaining('Aurora')]
-  const result = { type: 'sale', sale: text, title, snippet: text, score: expect.any(Number) }
+  const told = { phase: text, opens_at: text, left: expect.any(Number), currency: 'EUR' }
+  const price = { price_from_minor: 1_000, prices_differ: false }
+  const result = { type: 'sale', sale: text, title, snippet: text, score: expect.any(Number), ...told, ...price }
   const corrected = { query: 'Aurorra', corrected: 'aurora', did_you_mean: 'aurora' }
   expect(await read('/search?q=Aurorra')).toEqual({ ...corrected, results: [result, result] })
   expect(await read('/search?q=aurora&limit=1')).toMatchObject({ results: [{}] })
@@ -190,6 +196,60 @@ it('passes on the searches of an account alone', async () => {
   expect((await post({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
   expect((await call('/me/searches', { headers: { accept: 'application/json' } }, env)).status).toBe(401)
   expect((await call('/me/searches')).status).toBe(401)
+})
+
+it('lists the orders of all sales, of visitors whom it knows alone', async () => {
+  await publish(SALES)
+  const orders = [{ ...orderOf('running', crypto.randomUUID()), created_at: '2026-11-27T12:00:00.000Z' }]
+  await stub('/front/internal/orders', 200, { orders })
+  expect(await (await call('/me/orders', page)).text()).toContain('No orders here')
+  expect((await requestsTo('/front/internal/orders')).calls).toBe(0)
+  const secret = 'A'.repeat(22)
+  const known = { headers: { ...page.headers, cookie: knownCookie(secret) } }
+  const response = await call('/me/orders?lang=de', known)
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(await response.text()).toMatch(
+    new RegExp(`Deine Bestellungen[\\s\\S]*href="/sales/running/order/${orders[0]?.order_id}\\?lang=de"`),
+  )
+  const { requests } = await requestsTo('/front/internal/orders')
+  expect(requests.at(-1)?.headers).toMatchObject({
+    authorization: `Bearer ${edgeEnv.EDGE_TOKEN}`,
+    'edge-visitor': identityOf(secret, (await readConfig(frontEnv)).keys.visitor).name,
+  })
+})
+
+it('has the shop’s logo and legal pages', async () => {
+  await publish([
+    listed('next', 'Aurora One', { shop: 'Halfway', logo: { url: `/images/${'a'.repeat(32)}`, widths: [96, 320] } }),
+  ])
+  await until('/', { sales: [{ sale: 'next' }] })
+  const env = { ...frontEnv, LEGAL_LINKS: '[{"name":{"en":"Imprint","de":"Impressum"},"url":"/imprint"}]' }
+  const html = await (await call('/?lang=de', page, env)).text()
+  expect(html).toContain(`<img src="/images/${'a'.repeat(32)}/96.webp" alt="Halfway">`)
+  expect(html).toMatch(/<footer[\s\S]*<a href="\/imprint"><bdi>Impressum</)
+})
+
+it('tells scripts whether somebody is signed in, once it changes', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  await stub('/front/jwks', 200, { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'two' }] })
+  const SHOP = { SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/front/jwks`, SHOP_ISSUER: 'the shop', SHOP_AUDIENCE: 'hints' }
+  const env = { ...frontEnv, ...SHOP }
+  const session = await new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid: 'two' })
+    .setSubject('ada')
+    .setIssuer('the shop')
+    .setAudience('hints')
+    .setExpirationTime('5m')
+    .sign(privateKey)
+  await stub('/front/internal/orders', 200, { orders: [] })
+  const told = async (cookie: string) => {
+    const headers = { ...json.headers, 'sec-fetch-site': 'same-origin', cookie }
+    return (await call('/me/orders', { headers }, env)).headers.get('set-cookie')
+  }
+  expect(await told(`shop_session=${session}`)).toMatch(/^signed-in=1; Max-Age=\d+; Path=\/; SameSite=Lax$/)
+  expect(await told(`shop_session=${session}; signed-in=1`)).toBeNull()
+  expect(await told('signed-in=1')).toMatch(/^signed-in=; Max-Age=0/)
+  expect(await told('other=1')).toBeNull()
 })
 
 it.each([

@@ -2,7 +2,9 @@
 import { CACHE_TTL, cacheTimes } from '../http/cache.ts'
 import { type Call, etagOf, hostOf, sendTagged, wantsJson } from '../http/call.ts'
 import { script, style } from '../pages/assets.ts'
+import { logoPath } from '../pages/brand.ts'
 import type { Arranged, FrontSale, FrontView } from '../pages/front/front-page.ts'
+import type { Told } from '../pages/front/told.ts'
 import { renderFront } from '../pages/index.ts'
 import { PAGE_HEADERS } from '../view/respond.ts'
 import { type ChosenLanguage, keepLanguage, sharedLanguage } from '../visitor/language.ts'
@@ -31,31 +33,39 @@ export async function showFront(call: Call): Promise<Response> {
 }
 
 function listOf({ now, soon, over }: Arranged) {
-  const toJson = ({ sale, name, phase, opens_at, image, price_from_minor, currency, left }: FrontSale) => ({
+  const toJson = ({ sale, name, image, ...now }: FrontSale) => ({
     sale,
     name,
-    phase,
-    opens_at,
     ...(image && { image: image.url }),
-    price_from_minor,
-    currency,
-    left,
+    ...toldOf(now),
   })
   return { sales: [...now, ...soon, ...over].map(toJson) }
 }
+
+/** State and price of a sale as programs read them, and the search while a visitor types. */
+export const toldOf = ({ phase, opens_at, price_from_minor, currency, prices_differ, left }: Told): Told => ({
+  phase,
+  opens_at,
+  price_from_minor,
+  currency,
+  prices_differ,
+  left,
+})
 
 /** The data that the front and its search share. */
 export function frontView(front: Front, call: Call, { lang, isChosen }: ChosenLanguage): FrontView {
   const { config, nowMs } = call
   const words = config.WORDS[lang]
-  const shop = front.catalogue.sales.find((sale) => sale.shop !== null)?.shop
+  const { name, legal, logo, sheet } = config.brand
+  const { shop, logo: ofShop } = front.catalogue.sales.find((sale) => sale.shop !== null) ?? {}
+  const own = name === null ? ofShop && logoPath(ofShop.url, { widths: ofShop.widths ?? [] }) : undefined
   return {
     lang,
     choseLanguage: isChosen,
     words,
     nowMs,
     host: hostOf(call),
-    brand: { name: config.brand.name ?? shop ?? words.front.shop, logo: config.brand.logo, sheet: config.brand.sheet },
+    brand: { name: name ?? shop ?? words.front.shop, logo: logo ?? own, sheet, legal },
     indexPath: indexPath(front),
     hasAccounts: config.shop !== null,
   }

@@ -84,7 +84,7 @@ function stateOf(
   sale: ListedSale,
   state: Listing['states'][string] | undefined,
   nowMs: number,
-): Pick<FrontSale, 'phase' | 'left' | 'tells_restock'> {
+): Pick<FrontSale, 'phase' | 'left' | 'tells_restock' | 'waiting' | 'wait_seconds'> {
   if (!state) return { phase: 'ended', left: 0, tells_restock: false }
   const hasLobby = state.phase === 'upcoming' && Date.parse(sale.pre_queue_opens_at) <= nowMs
   return hasLobby ? { ...state, phase: 'pre_queue' } : state

@@ -9,11 +9,12 @@ import { CACHE_TTL, cacheTimes } from '../http/cache.ts'
 import { type Call, isForeignForm, refuse, sendTagged, wantsHtml } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { passOn } from '../http/origin.ts'
+import type { FrontSale } from '../pages/front/front-page.ts'
 import { renderSearch } from '../pages/index.ts'
 import { PAGE_HEADERS } from '../view/respond.ts'
 import { keepLanguage, sharedLanguage } from '../visitor/language.ts'
 import { accountOf } from '../visitor/session.ts'
-import { frontView } from './front.ts'
+import { frontView, toldOf } from './front.ts'
 import { entriesIn, indexOf, indexPath } from './front-index.ts'
 import { type Front, frontNow, salesAt } from './listing.ts'
 
@@ -30,9 +31,10 @@ export async function search(call: Call): Promise<Response> {
   const front = await frontNow(call)
   const language = sharedLanguage(call)
   const found = (await indexOf(front)).search(q, { lang: language.lang, limit })
-  if (!wantsHtml(call.request)) return sendFound(toJson(found))
+  const sales = salesById(front, call.nowMs)
+  if (!wantsHtml(call.request)) return sendFound(toJson(found, sales))
   keepLanguage(call)
-  const page = renderSearch({ ...frontView(front, call, language), found, sales: salesById(front, call.nowMs) })
+  const page = renderSearch({ ...frontView(front, call, language), found, sales })
   return new Response(page, { headers: { ...PAGE_HEADERS, ...cacheTimes(CACHE_TTL.search) } })
 }
 
@@ -72,15 +74,19 @@ function queryOf(call: Call): v.InferOutput<typeof SearchQuery> {
   return parse(SearchQuery, { ...(q !== undefined && { q }), ...(limit !== undefined && { limit }) })
 }
 
-function toJson({ query, corrected, did_you_mean, hits }: Found) {
-  const results = hits.map(({ entry: { type, sale, product_id }, title, snippet, score }) => ({
-    type,
-    sale,
-    ...(product_id !== undefined && { product_id }),
-    title,
-    snippet,
-    score,
-  }))
+function toJson({ query, corrected, did_you_mean, hits }: Found, sales: ReadonlyMap<string, FrontSale>) {
+  const results = hits.map(({ entry: { type, sale, product_id }, title, snippet, score }) => {
+    const listed = sales.get(sale)
+    return {
+      type,
+      sale,
+      ...(product_id !== undefined && { product_id }),
+      title,
+      snippet,
+      score,
+      ...(listed && toldOf(listed)),
+    }
+  })
   return { query, ...(corrected && { corrected }), ...(did_you_mean && { did_you_mean }), results }
 }
 

@@ -6,6 +6,7 @@
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
+import { Texts } from '../../shared/api/fields.ts'
 import { MAX_SHARDS } from '../../shared/api/internal.ts'
 import {
   AdmissionKeySetting,
@@ -91,6 +92,22 @@ const words = v.pipe(
     })
     return NEVER
   }),
+)
+
+const MAX_LEGAL_LINKS = 8
+const legalLinks = v.pipe(
+  v.string(),
+  v.parseJson(undefined, 'must be JSON'),
+  v.pipe(
+    v.array(
+      v.object({
+        name: Texts,
+        url: v.pipe(v.string(), v.regex(/^(https:\/\/|\/(?!\/))/, 'must be an https URL or a path of this host')),
+      }),
+      'must be a list',
+    ),
+    v.maxLength(MAX_LEGAL_LINKS, `must have at most ${MAX_LEGAL_LINKS} links`),
+  ),
 )
 
 /** Our own page for paying, with Stripe's form. */
@@ -187,6 +204,12 @@ const Worker = v.object({
   ),
   BRAND_ACCENT: optional(colour, 'Accent colour, such as #0b6450'),
   BRAND_ACCENT_DARK: optional(colour, 'Accent colour of the dark look'),
+  LEGAL_LINKS: setting(
+    legalLinks,
+    '[]',
+    "The shop's legal pages in each footer: JSON such as " +
+      '`[{"name":{"en":"Privacy","de":"Datenschutz"},"url":"https://shop.example/privacy"}]`',
+  ),
   WORDS: setting(
     words,
     '{}',
@@ -369,9 +392,15 @@ interface BrandConfig extends Omit<Brand, 'name'> {
 }
 
 async function brandOf(worker: v.InferOutput<typeof Worker>): Promise<BrandConfig> {
-  const { BRAND_NAME, BRAND_LOGO: logo, BRAND_ACCENT: accent, BRAND_ACCENT_DARK: accentDark } = worker
+  const {
+    BRAND_NAME,
+    BRAND_LOGO: logo,
+    BRAND_ACCENT: accent,
+    BRAND_ACCENT_DARK: accentDark,
+    LEGAL_LINKS: legal,
+  } = worker
   const style = accent ? await namedByContent('brand', 'css', 'text/css', brandSheet({ accent, accentDark })) : null
-  return { name: BRAND_NAME ?? null, logo, sheet: style?.path, style }
+  return { name: BRAND_NAME ?? null, logo, sheet: style?.path, legal, style }
 }
 
 interface Keys {

@@ -3,6 +3,7 @@
  * text in the accent, get a readable colour here (WCAG 2.2, at least 4.5 to 1).
  */
 
+import type { Texts } from '../../shared/api/fields.ts'
 import type { PictureSize } from '../../shared/api/goods.ts'
 
 /** The shop's name and look. */
@@ -12,6 +13,8 @@ export interface Brand {
   readonly logo?: string | undefined
   /** The path of the brand's own style sheet, which only sets custom properties. */
   readonly sheet?: string | undefined
+  /** The shop's legal pages, to which each footer leads. */
+  readonly legal?: readonly { readonly name: Texts; readonly url: string }[] | undefined
 }
 
 /** Hex colours such as #0b6450. Without `accentDark`, that colour is derived from `accent`. */

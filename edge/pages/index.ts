@@ -6,6 +6,7 @@
 import type { Problem } from '../../shared/problem.ts'
 import type { Arranged } from './front/front-page.ts'
 import { type FrontView, frontPage } from './front/front-page.ts'
+import { type OwnOrdersView, ownOrdersPage } from './front/own-orders-page.ts'
 import { type SearchView, searchPage } from './front/search-page.ts'
 import { html } from './html.ts'
 import { linePage } from './line/line-page.ts'
@@ -58,6 +59,9 @@ function contentOf(context: PageContext): Content {
 
 /** The shop front. */
 export const renderFront = (front: FrontView & Arranged): string => String(frontPage(front))
+
+/** A visitor's orders of all sales. */
+export const renderOwnOrders = (view: OwnOrdersView): string => String(ownOrdersPage(view))
 
 export const renderSearch = (view: SearchView): string => String(searchPage(view))
 

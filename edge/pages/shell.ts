@@ -1,6 +1,7 @@
 /**
  * The frame of every page: its head, the header with the shop, the notices, and the footer with the other languages.
  */
+import { textIn } from '../../shared/api/front.ts'
 import { exactly, fill } from '../../shared/format.ts'
 import { pollMaxMs } from '../../shared/schedule.ts'
 import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
@@ -203,11 +204,17 @@ ${head}
 ${body}
 <footer class="page row foot small quiet" id="foot">
   <span><bdi>${seller ?? (hasMark && brand.name)}</bdi></span>
+  ${legalLinks(brand, lang, words)}
   ${languages !== undefined && languageLinks(languages, lang, words)}
 </footer>
 </body>
 </html>
 `
+}
+
+function legalLinks({ legal = [] }: Brand, lang: Language, words: Words): Html | false {
+  const links = legal.map(({ name, url }) => html`<a href="${url}"><bdi>${textIn(name, lang)}</bdi></a>`)
+  return links.length > 0 && html`<nav class="row" aria-label="${words.legal}">${links}</nav>`
 }
 
 function languageLinks(path: string, lang: Language, words: Words): Html {

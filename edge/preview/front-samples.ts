@@ -5,12 +5,18 @@ import { SearchIndex } from '../../shared/search/search-index.ts'
 import { arrange, salesAt } from '../front/listing.ts'
 import type { Brand } from '../pages/brand.ts'
 import type { FrontSale, FrontView } from '../pages/front/front-page.ts'
-import { renderFront, renderSearch } from '../pages/index.ts'
+import { renderFront, renderOwnOrders, renderSearch } from '../pages/index.ts'
 import { WORDS } from '../pages/words/words.ts'
-import type { SampleOptions } from './sample-sale.ts'
+import { orderOf, type SampleOptions, VINYL } from './sample-sale.ts'
 
 /** The brand of all samples. */
-export const HOUSE: Brand = { name: 'Halfway Records' }
+export const HOUSE: Brand = {
+  name: 'Halfway Records',
+  legal: [
+    { name: { en: 'Delivery and returns', de: 'Versand und Rückgabe' }, url: '/legal/returns' },
+    { name: { en: 'Imprint', de: 'Impressum', fr: 'Mentions légales' }, url: '/legal/imprint' },
+  ],
+}
 
 const HOUR_MS = 3_600_000
 
@@ -73,7 +79,9 @@ export function frontSamples({
     sold('first', 'First Light', -500, { ends_at: at(-480) }),
   ]
   const states = {
-    ...{ aurora: state('upcoming'), slow: state('open', 12), harbour: state('open'), night: state('upcoming') },
+    ...{ aurora: state('upcoming'), night: state('upcoming') },
+    slow: { ...state('open', 12), waiting: 1_900, wait_seconds: 240 },
+    harbour: { ...state('open'), waiting: 0 },
     ...{ tidal: state('upcoming'), kiln: state('upcoming'), lumen: state('upcoming'), zero: state('sold_out', 0) },
   }
   const view: FrontView = {
@@ -92,6 +100,7 @@ export function frontSamples({
   const listed = new Map(
     salesAt({ catalogue: { sales, synonyms: [] }, states }, nowMs).map((sale) => [sale.sale, sale]),
   )
+  const orders = [orderOf(VINYL, 2, 'reserved', nowMs), { ...orderOf(VINYL, 1, 'confirmed', nowMs), sale: 'slow' }]
   const searched = (query: string) => () =>
     renderSearch({ ...view, found: index.search(query, { lang, limit: 20 }), sales: listed })
   return {
@@ -99,6 +108,11 @@ export function frontSamples({
     'front-lobby': () =>
       renderFront({ ...view, ...of(sales.map((sale) => ({ ...sale, pre_queue_opens_at: at(-1) }))) }),
     'front-without-next': () => renderFront({ ...view, ...of(sales.slice(1, 3), { slow: state('paused') }) }),
+    'front-far': () =>
+      renderFront({ ...view, ...of([{ ...sold('lumen', called ?? 'Lumen', 1_000), opens_at: at(24 * 200 + 23.4) }]) }),
+    'front-orders': () =>
+      renderOwnOrders({ ...view, orders, images: new Map(sales.map((one) => [one.sale, one.image])) }),
+    'front-orders-none': () => renderOwnOrders({ ...view, orders: [], images: new Map() }),
     'front-empty': () => renderFront({ ...view, ...of([]) }),
     'search-found': searched('auror'),
     'search-guessed': searched(called ?? 'Grant Hal'),

@@ -162,6 +162,7 @@ export function brandOf({ brand }: Config, sale: string, saleName: string, goods
     name: shop ?? brand.name ?? saleName,
     logo: logo === undefined ? (shop === undefined ? brand.logo : undefined) : logoPath(logo, sizes?.logo),
     sheet: accent === undefined ? brand.sheet : `/sales/${sale}/brand.css?v=${goods?.version}`,
+    legal: brand.legal,
   }
 }
 

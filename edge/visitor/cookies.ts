@@ -1,5 +1,5 @@
 /**
- * The Worker's cookies. They are HttpOnly, so page scripts cannot read them; SameSite=Lax, so that a visitor who
+ * The Worker's cookies. All but one are HttpOnly, so page scripts cannot read them; SameSite=Lax, so that a visitor who
  * follows a link keeps their place; and over https they have the `__Host-` prefix, so that no neighbouring host can
  * set one.
  */
@@ -35,7 +35,13 @@ export function cookiesNamed(prefix: string, call: Call): string[] {
  * The value is written unchanged, so it must consist of a token's characters or be percent-encoded. If a name is set
  * twice, the last one counts.
  */
-export function setCookie(name: string, value: string, maxAgeSeconds: number, call: Call): void {
+export function setCookie(
+  name: string,
+  value: string,
+  maxAgeSeconds: number,
+  call: Call,
+  { isForScripts = false } = {},
+): void {
   const { secure, setCookies } = call
   const full = fullName(name, secure)
   const maxAge = Math.max(0, Math.min(MAX_AGE_SECONDS, maxAgeSeconds))
@@ -43,23 +49,35 @@ export function setCookie(name: string, value: string, maxAgeSeconds: number, ca
   if (before !== -1) setCookies.splice(before, 1)
   // The header is written without a library, because a new visitor's join sets two cookies, and a library would check
   // each name and value again.
-  const attributes = `Max-Age=${Math.floor(maxAge)}; Path=/; HttpOnly; ${secure ? 'Secure; ' : ''}SameSite=Lax`
+  const reach = `${isForScripts ? '' : 'HttpOnly; '}${secure ? 'Secure; ' : ''}SameSite=Lax`
+  const attributes = `Max-Age=${Math.floor(maxAge)}; Path=/; ${reach}`
   setCookies.push(`${full}=${value}; ${attributes}`)
 }
 
 export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)
 
 export const SECRET_COOKIE = 'visitor-secret'
+/** It tells the script of a page that is the same for all whether to ask for what is the account's. */
+export const SIGNED_IN_COOKIE = 'signed-in'
 /** The cookie with the language that a visitor chose. */
 export const LANGUAGE_COOKIE = 'page-language'
-const OURS = new RegExp(`^${PREFIX}(${SECRET_COOKIE}$|${LANGUAGE_COOKIE}$|queue-|admission-|return-|order-)`)
+const OURS = new RegExp(
+  `^${PREFIX}(${SECRET_COOKIE}$|${SIGNED_IN_COOKIE}$|${LANGUAGE_COOKIE}$|queue-|admission-|return-|order-)`,
+)
 
 /**
  * Removes our cookies from the header for another server, which may have cookies with similar names. Over https ours
  * have the prefix; without https they are recognised by the sale.
  */
 export function withoutOurs(header: string, sale: string, secure: boolean): string {
-  const ours = new Set([SECRET_COOKIE, LANGUAGE_COOKIE, `queue-${sale}`, `admission-${sale}`, `return-${sale}`])
+  const ours = new Set([
+    SECRET_COOKIE,
+    SIGNED_IN_COOKIE,
+    LANGUAGE_COOKIE,
+    `queue-${sale}`,
+    `admission-${sale}`,
+    `return-${sale}`,
+  ])
   const isOurs = (name: string) =>
     secure
       ? OURS.test(name)

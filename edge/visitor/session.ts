@@ -5,9 +5,9 @@
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type Call, hostOf, pathOf, refuse } from '../http/call.ts'
+import { type Call, hostOf, isBrowser, pathOf, refuse } from '../http/call.ts'
 import { SharedWork } from '../http/waiting.ts'
-import { readShopCookie } from './cookies.ts'
+import { deleteCookie, readCookie, readShopCookie, SIGNED_IN_COOKIE, setCookie } from './cookies.ts'
 
 /** The header is for clients without cookies. */
 const SESSION_HEADER = 'x-shop-authorization'
@@ -52,9 +52,21 @@ const sessions = new WeakMap<Call, Promise<Session | null>>()
 export function sessionOf(call: Call): Promise<Session | null> {
   const known = sessions.get(call)
   if (known) return known
-  const session = readSession(call)
+  const session = readSession(call).then((found) => {
+    tellScripts(found !== null, call)
+    return found
+  })
   sessions.set(call, session)
   return session
+}
+
+const SIGNED_IN_SECONDS = 30 * 24 * 3600
+
+/** The cookie changes only when the visitor has signed in or out. */
+function tellScripts(isSignedIn: boolean, call: Call): void {
+  if (!isBrowser(call.request) || isSignedIn === (readCookie(SIGNED_IN_COOKIE, call) !== null)) return
+  if (isSignedIn) setCookie(SIGNED_IN_COOKIE, '1', SIGNED_IN_SECONDS, call, { isForScripts: true })
+  else deleteCookie(SIGNED_IN_COOKIE, call)
 }
 
 /** The visitor's name by the account with which they are signed in. */

@@ -5,6 +5,7 @@
  */
 import { type Context, Hono } from 'hono'
 import { OrderId } from '../../shared/api/fields.ts'
+import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
 import { isSettled, isSold } from '../../shared/api/order-status.ts'
 import { PaymentRequest } from '../../shared/api/public.ts'
 import { tryParse } from '../../shared/parse.ts'
@@ -12,7 +13,7 @@ import { problem } from '../../shared/problem.ts'
 import type { Buyers, Right } from '../access/buyers.ts'
 import type { OrderRow, OrderView } from '../ledger/order-statements.ts'
 import type { Reservation } from '../ledger/record.ts'
-import { parseBody, readText, refuse, sendJson, tryAgain } from '../lib/http/request.ts'
+import { headerOf, parseBody, readText, refuse, sendJson, tryAgain } from '../lib/http/request.ts'
 import type { OrderEvents } from '../orders/order-events.ts'
 import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
@@ -35,6 +36,7 @@ const MAX_ORDERS = 100
 
 export function ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }: OwnOrdersDeps): Hono {
   const app = new Hono()
+  const orderNow = (order: OrderNow) => orderAt(order, sales)
   app.use('/orders/*', buyers.throughEdge)
 
   app.get('/sales/:sale/orders', buyers.throughEdge, async (c) => {
@@ -129,14 +131,29 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
     return found
   }
 
-  const orderNow = (order: OrderRow & { left_ms?: number }) => {
-    // A sale that is long over is in memory no longer.
-    const sale = sales.get(order.sale_id)
-    const product = sale?.products.find(({ product_id }) => product_id === order.product_id)
-    return ownOrderAt({ product_name: product?.name ?? null, tax: sale?.tax ?? null, ...order }, sales.nowMs())
-  }
-
   return app
+}
+
+/** The route is mounted below `/internal`: the orders of a visitor whom the edge names, of all sales. */
+export const ordersOfAllRoutes = ({
+  sales,
+  buyers,
+  orders,
+}: Pick<OwnOrdersDeps, 'sales' | 'buyers' | 'orders'>): Hono =>
+  new Hono().get('/orders', async (c) => {
+    const visitor = decodeURIComponent(headerOf(c, EDGE_VISITOR_HEADER) ?? refuse(problem('unauthorized')))
+    buyers.refuseBlocked(visitor)
+    const found = await orders.ofVisitor(null, visitor, { days: LISTED_DAYS, limit: MAX_ORDERS })
+    return sendJson({ orders: found.map((order) => orderAt(order, sales)) }, 200)
+  })
+
+type OrderNow = OrderRow & { left_ms?: number }
+
+function orderAt(order: OrderNow, sales: Sales) {
+  // A sale that is long over is in memory no longer.
+  const sale = sales.get(order.sale_id)
+  const product = sale?.products.find(({ product_id }) => product_id === order.product_id)
+  return ownOrderAt({ product_name: product?.name ?? null, tax: sale?.tax ?? null, ...order }, sales.nowMs())
 }
 
 /** True if the buyer still waits for the order: pages read such orders while a sale runs. */

@@ -1,4 +1,5 @@
 /** A visitor's list of orders: whose it shows, and to whom. */
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 
@@ -45,4 +46,24 @@ test('shows no orders of more than thirty days ago', async () => {
   const order = await buy(sale, token, 'a')
   await origin.sql()`update orders set created_at = now() - interval '31 days' where order_id = ${order ?? ''}`
   expect((await origin.call('GET', `/sales/${sale}/orders`, { token })).body).toEqual({ orders: [] })
+})
+
+test('lists for the edge one’s orders of all sales, the latest first', async () => {
+  const visitor = `account:${randomUUID()}`
+  const [one, other] = [await origin.sale(), await origin.sale()]
+  const first = await buy(one, await origin.token(one, visitor), 'a')
+  const second = await buy(other, await origin.token(other, visitor), 'a')
+  const old = await origin.sale()
+  const gone = await buy(old, await origin.token(old, visitor), 'a')
+  await origin.sql()`update orders set created_at = now() - interval '31 days' where order_id = ${gone ?? ''}`
+  const asked = (headers: Record<string, string>, token = origin.edgeToken) =>
+    origin.call('GET', '/internal/orders', { token, headers })
+  const { body } = await asked({ 'edge-visitor': encodeURIComponent(visitor) })
+  expect(body.orders).toMatchObject([
+    { order_id: second, sale: other },
+    { order_id: first, sale: one },
+  ])
+  expect(JSON.stringify(body)).not.toContain('order_token')
+  expect((await asked({})).status).toBe(401)
+  expect((await asked({ 'edge-visitor': visitor }, 'x')).status).toBe(401)
 })

@@ -40,6 +40,19 @@ export const readListed = (sql: Queryable, max: number) =>
     where s.indexed and not s.test
     order by s.opens_at desc, s.sale_id limit ${max}`
 
+/** A line of which no minute tells anything for this long has nobody waiting that the front could tell of. */
+const LINE_TTL_MINUTES = 2
+
+/** The lines of these sales, as whichever process hears of the edge has noted them. */
+export const readLines = (sql: Queryable, sales: readonly string[]) =>
+  sql<{ sale_id: string; waiting: number; wait_seconds: number | null }[]>`
+    select distinct on (sale_id) sale_id, (gauges -> 'waiting')::float8 as waiting,
+      (gauges -> 'wait_seconds')::float8 as wait_seconds
+    from sale_minutes
+    where sale_id = any(${sales as string[]}::text[]) and gauges ? 'waiting'
+      and minute > now() - ${LINE_TTL_MINUTES} * interval '1 minute'
+    order by sale_id, minute desc`
+
 export async function readSynonyms(sql: Queryable): Promise<Synonyms> {
   const [row] = await sql<Pick<Catalogue, 'synonyms'>[]>`select synonyms from search_settings`
   return row?.synonyms ?? []

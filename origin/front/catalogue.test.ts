@@ -35,7 +35,18 @@ test('lists a sale with what the front shows and search reads', async () => {
   const prices = { price_from_minor: 17_900, prices_differ: true, currency: 'EUR' }
   const wanted = { sale, ...about, ...prices, image: null, shop: 'Halfway', products: [product] }
   await expect.poll(() => listed(sale)).toMatchObject(wanted)
-  expect((await listing()).states[sale]).toEqual({ phase: 'open', left: 7, tells_restock: false })
+  const state = { phase: 'open', left: 7, tells_restock: false }
+  expect((await listing()).states[sale]).toEqual(state)
+  const told = (gauges: object, minutes: number) =>
+    origin.sql()`
+      insert into sale_minutes (sale_id, minute, counts, gauges)
+      values (${sale}, date_trunc('minute', now()) - ${minutes} * interval '1 minute', '{}',
+        ${origin.sql().json(gauges as never)})
+      on conflict (sale_id, minute) do update set gauges = excluded.gauges`
+  await told({ waiting: 165, wait_seconds: 90 }, 1)
+  await expect.poll(async () => (await listing()).states[sale]).toEqual({ ...state, waiting: 165, wait_seconds: 90 })
+  await told({ waiting: 0 }, 0)
+  await expect.poll(async () => (await listing()).states[sale]).toEqual({ ...state, waiting: 0 })
 })
 
 test('tells a caller that has the catalogue only how its sales are, and the rest once one has changed', async () => {

@@ -17,7 +17,7 @@ import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
-import { type ListedRow, readListed, readSynonyms } from './catalogue-queries.ts'
+import { type ListedRow, readLines, readListed, readSynonyms } from './catalogue-queries.ts'
 
 /** A process reuses its result for this long. */
 const FRESH_MS = 1_000
@@ -27,7 +27,10 @@ interface Read {
   readonly catalogue: Catalogue
   /** A digest of the versions of the sales in use, from which the catalogue was made. */
   readonly signature: string
+  /** The lines of the sales in use. */
+  readonly lines: ReadonlyMap<string, Line>
 }
+type Line = Pick<Listing['states'][string], 'waiting' | 'wait_seconds'>
 
 export class Catalogues {
   readonly #sql: Sql
@@ -43,7 +46,7 @@ export class Catalogues {
 
   /** `has` is the version of the catalogue that the caller already has. Fails as the ledger does. */
   async listing(has: string | undefined): Promise<Listing> {
-    const { version, catalogue } = await this.#now()
+    const { version, catalogue, lines } = await this.#now()
     const nowMs = this.#sales.nowMs()
     const states = this.#listed().map((sale) => [
       sale.sale_id,
@@ -51,6 +54,7 @@ export class Catalogues {
         phase: phaseOf(sale, nowMs),
         left: sale.products.reduce((sum, product) => sum + available(product), 0),
         tells_restock: this.#sendsMail && sale.mails.includes('restocked'),
+        ...lines.get(sale.sale_id),
       },
     ])
     return { version, catalogue: has === version ? null : catalogue, states: Object.fromEntries(states) }
@@ -68,13 +72,31 @@ export class Catalogues {
 
   async #next(before: Promise<Read> | undefined): Promise<Read> {
     const known = await before?.catch(() => undefined)
-    const synonyms = await readSynonyms(this.#sql)
+    const [synonyms, lines] = await Promise.all([readSynonyms(this.#sql), this.#lines()])
     const signature = signatureOf(this.#listed(), synonyms)
-    if (known?.signature === signature) return known
+    if (known?.signature === signature) return { ...known, lines }
     const rows = await readListed(this.#sql, MAX_ENTRIES)
     const catalogue = { sales: withinLimit(rows.map(listedSale)), synonyms }
     const version = createHash('sha256').update(JSON.stringify(catalogue)).digest('hex').slice(0, 16)
-    return { version, catalogue, signature }
+    return { version, catalogue, signature, lines }
+  }
+
+  async #lines(): Promise<ReadonlyMap<string, Line>> {
+    const nowMs = this.#sales.nowMs()
+    const open = this.#listed().filter((sale) => phaseOf(sale, nowMs) === 'open')
+    const rows =
+      open.length > 0
+        ? await readLines(
+            this.#sql,
+            open.map(({ sale_id }) => sale_id),
+          )
+        : []
+    return new Map(
+      rows.map(({ sale_id, waiting, wait_seconds }) => [
+        sale_id,
+        { waiting, ...(wait_seconds !== null && { wait_seconds }) },
+      ]),
+    )
   }
 
   #listed(): SaleRow[] {
@@ -136,6 +158,7 @@ export function listedSale({
     prices_differ: new Set(prices).size > 1,
     venue,
     shop: brand?.shop ?? null,
+    ...(brand?.logo !== undefined && { logo: { url: brand.logo, ...brand.sizes?.logo } }),
     products: listed,
   }
 }

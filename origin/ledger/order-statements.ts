@@ -165,6 +165,28 @@ export const ordersOf = (
   where sale_id = ${saleId} and visitor = ${visitor} and created_at > now() - ${days} * interval '1 day'
   order by created_at desc, order_id desc limit ${limit}`
 
+/** The sales whose orders of the last days a visitor may have: those that open last, of all that are not long over. */
+const MAX_SALES = 1_000
+
+/**
+ * A visitor's orders of all sales within so many days, the latest first. Each sale is looked up in the index of its
+ * orders, because one of visitors alone would cost each reservation a write.
+ */
+export const ordersOfAllSales = (
+  sql: Queryable,
+  visitor: string,
+  { days, limit }: { readonly days: number; readonly limit: number },
+) => sql<OrderView[]>`
+  select own.*, extract(epoch from own.reserved_until - (select hold_clock()))::float8 * 1000 as left_ms, s.tax
+  from (
+    select sale_id, tax from sales where coalesce(ended_at, ends_at, now()) > now() - ${days} * interval '1 day'
+    order by opens_at desc limit ${MAX_SALES}) s
+  cross join lateral (
+    select o.* from orders o
+    where o.sale_id = s.sale_id and o.visitor = ${visitor} and o.created_at > now() - ${days} * interval '1 day'
+    order by o.created_at desc limit ${limit}) own
+  order by own.created_at desc, own.order_id desc limit ${limit}`
+
 /** Every visitor with an order of a sale, whatever its status, in chunks. */
 export async function* buyersOf(sql: Sql, saleId: string): AsyncGenerator<string[]> {
   const rows = sql<{ visitor: string }[]>`select distinct visitor from orders where sale_id = ${saleId}`

@@ -28,6 +28,7 @@ import {
   type OrderRow,
   type OrderView,
   ordersOf,
+  ordersOfAllSales,
   totalOf,
 } from '../ledger/order-statements.ts'
 import { beginPayments, type ChargeOf, confirmPaid, lockOrders, type Refund } from '../ledger/payment-statements.ts'
@@ -93,9 +94,10 @@ export class Orders {
     return findOrder(this.#deps.sql, orderId)
   }
 
-  /** A visitor's orders of a sale, the latest first. */
-  ofVisitor(saleId: string, visitor: string, within: { readonly days: number; readonly limit: number }) {
-    return ordersOf(this.#deps.sql, saleId, visitor, within)
+  /** A visitor's orders of a sale, or of all sales, the latest first. */
+  ofVisitor(saleId: string | null, visitor: string, within: { readonly days: number; readonly limit: number }) {
+    const { sql } = this.#deps
+    return saleId === null ? ordersOfAllSales(sql, visitor, within) : ordersOf(sql, saleId, visitor, within)
   }
 
   /**

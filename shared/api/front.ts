@@ -19,7 +19,9 @@ export interface ListedSale {
   /** True if its prices differ. */
   readonly prices_differ: boolean
   readonly venue: string | null
+  /** The name of the sale's shop, and its logo. */
   readonly shop: string | null
+  readonly logo?: Pick<Image, 'url' | 'widths'>
   readonly products: readonly ListedProduct[]
 }
 
@@ -74,6 +76,9 @@ export const Listing = v.object({
       left: v.number(),
       /** True if the sale's page takes addresses, for a mail about a restock. */
       tells_restock: v.optional(v.boolean(), false),
+      /** The people who wait in all lines of the sale, and the seconds until the last of them is called, as far as known. */
+      waiting: v.optional(v.number()),
+      wait_seconds: v.optional(v.number()),
     }),
   ),
 })

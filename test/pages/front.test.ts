@@ -29,6 +29,12 @@ describe.skipIf(!hasBrowser)('the search of the front', () => {
       loads++
       return route.fulfill({ json: INDEX })
     })
+    const told = { phase: 'open', opens_at: '2026-11-27T12:00:00.000Z', left: 3, prices_differ: true }
+    const list = { sales: [{ sale: 'aurora', ...told, price_from_minor: 4_200, currency: 'EUR' }] }
+    await page.route(
+      ({ pathname }) => pathname === '/',
+      (route) => route.fulfill({ json: list }),
+    )
     await page.route('**/search?*', (route) => route.fulfill({ body: '', contentType: 'text/html' }))
     return { page, field: page.getByRole('searchbox'), loads: () => loads }
   }
@@ -40,6 +46,7 @@ describe.skipIf(!hasBrowser)('the search of the front', () => {
     await field.pressSequentially('auro')
     const first = page.locator('.typed a').last()
     await expect.poll(() => first.innerHTML()).toContain('<mark>Auro</mark>ra')
+    expect(await first.textContent()).toContain('3 left from €42.00')
     await field.fill('orchestro')
     const guess = page.locator('.typed p a')
     await expect.poll(() => guess.textContent()).toBe('orchestra')
@@ -49,6 +56,26 @@ describe.skipIf(!hasBrowser)('the search of the front', () => {
     await page.keyboard.press('Escape')
     expect(await page.evaluate('document.activeElement.name')).toBe('q')
     expect(loads()).toBe(1)
+    await page.close()
+  })
+
+  test('asks for the searches of an account only where somebody is signed in', async () => {
+    const { page, field } = await openFront()
+    let asked = 0
+    await page.route('**/me/searches', (route) => {
+      asked++
+      return route.fulfill({ json: { searches: ['of the account'] } })
+    })
+    const search = async (cookie: string) => {
+      await page.evaluate(`document.cookie = '${cookie}'; document.querySelector('#search').dataset.accounts = ''`)
+      await field.click()
+      await field.fill('aurora')
+      await expect.poll(() => page.locator('.typed mark').count()).toBeGreaterThan(0)
+      return asked
+    }
+    expect(await search('other=1')).toBe(0)
+    await page.reload()
+    expect(await search('signed-in=1')).toBe(1)
     await page.close()
   })
 

@@ -123,9 +123,10 @@ function prepareSearch(): void {
 
 keepLanguage()
 prepareSearch()
+const clockRead = readClock()
+begin()
 if (document.querySelector('.front')) {
-  void readClock().then(tick)
-  begin()
+  void clockRead.then(tick)
   setInterval(tick, BEAT_MS)
   addEventListener('pageshow', (event) => event.persisted && void refresh())
 }

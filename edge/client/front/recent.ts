@@ -6,6 +6,8 @@ import { latestFirst } from '../../../shared/search/words.ts'
 import { get, loadStored, store } from '../page.ts'
 
 const KEY = 'searches'
+/** The edge sets this cookie for visitors who are signed in at the shop. Guests ask for nothing. */
+const SIGNED_IN = /(^|; )(__Host-)?signed-in=/
 const PATH = '/me/searches'
 
 export class RecentSearches {
@@ -14,7 +16,7 @@ export class RecentSearches {
   #list: readonly string[] = inBrowser()
 
   constructor(hasAccounts: boolean) {
-    this.#isOnServer = hasAccounts ? null : false
+    this.#isOnServer = hasAccounts && SIGNED_IN.test(document.cookie) ? null : false
   }
 
   get list(): readonly string[] {

@@ -6,6 +6,7 @@ import { fill } from '../../../shared/format.ts'
 import type { Entry } from '../../../shared/search/entries.ts'
 import { type Marked, partsOf } from '../../../shared/search/marks.ts'
 import { type Hit, SearchIndex } from '../../../shared/search/search-index.ts'
+import { priceText, stateText, type Told, type ToldTexts } from '../../pages/front/told.ts'
 import { element, get, write } from '../page.ts'
 import { RecentSearches } from './recent.ts'
 import { button, cross, link, paragraph } from './suggest-parts.ts'
@@ -23,6 +24,8 @@ interface Suggested {
 }
 interface Suggestion extends Pick<Hit, 'title' | 'snippet'> {
   readonly path: string
+  /** State and price, unless the shop's list has them no longer. */
+  readonly told: Told | undefined
   readonly thumb?: string
 }
 type Suggest = (q: string) => Promise<Suggested>
@@ -95,6 +98,7 @@ export function start(form: HTMLFormElement): void {
 
 function byBrowser(path: string): Suggest {
   let loading: Promise<SearchIndex> | null = null
+  let states: ReturnType<typeof loadStates> | null = null
   const load = async () => {
     const response = await get(path)
     if (!response.ok) throw new Error(String(response.status))
@@ -103,8 +107,9 @@ function byBrowser(path: string): Suggest {
   }
   return async (q) => {
     loading ??= load()
+    states ??= loadStates()
     // The edge searches while the index is loading, and if that fails.
-    const index = await loading.catch(() => null)
+    const [index, known] = await Promise.all([loading.catch(() => null), states])
     if (!index) {
       loading = null
       return byEdge(q)
@@ -112,15 +117,29 @@ function byBrowser(path: string): Suggest {
     const { hits, marked, did_you_mean } = index.search(q, { lang, limit: MAX_HITS })
     return {
       completions: index.complete(q, MAX_COMPLETIONS),
-      hits: hits.map(({ entry, title, snippet }) => ({ title, snippet, path: pathOf(entry.sale), ...thumbOf(entry) })),
+      hits: hits.map(({ entry, title, snippet }) => {
+        const { sale } = entry
+        return { title, snippet, path: pathOf(sale), told: known.get(sale), ...thumbOf(entry) }
+      }),
       didYouMean: did_you_mean,
       marked,
     }
   }
 }
 
+/** The list of the front, as it is when the visitor begins to search. Without it the hits have no state. */
+async function loadStates(): Promise<ReadonlyMap<string, Told>> {
+  try {
+    const response = await get('/', { headers: { accept: 'application/json' } })
+    const { sales } = (await response.json()) as { sales: (Told & { readonly sale: string })[] }
+    return new Map(sales.map((sale) => [sale.sale, sale]))
+  } catch {
+    return new Map()
+  }
+}
+
 interface Answer {
-  readonly results: readonly { readonly sale: string; readonly title: string; readonly snippet: string }[]
+  readonly results: readonly (Told & { readonly sale: string; readonly title: string; readonly snippet: string })[]
   readonly did_you_mean?: string
 }
 
@@ -139,7 +158,7 @@ async function byEdge(q: string): Promise<Suggested> {
   ])) as [Answer, { completions: string[] }]
   return {
     completions: completions.slice(0, MAX_COMPLETIONS),
-    hits: found.results.map(({ sale, title, snippet }) => ({ title, snippet, path: pathOf(sale) })),
+    hits: found.results.map(({ sale, title, snippet, ...told }) => ({ title, snippet, path: pathOf(sale), told })),
     didYouMean: found.did_you_mean,
     marked: NONE,
   }
@@ -159,9 +178,15 @@ function thumbOf({ image }: Entry): { thumb?: string } {
 function typedParts({ completions, hits, didYouMean, marked }: Suggested, words: Readonly<Record<string, string>>) {
   const shown = (text: string) =>
     partsOf(text, marked).map((part) => (part.isHit ? element('mark', {}, part.text) : part.text))
-  const ofHits = hits.map(({ title, snippet, path, thumb }) => {
-    const picture = thumb === undefined ? [] : [thumbnail(thumb)]
+  const ofHits = hits.map(({ title, snippet, path, thumb, told }) => {
+    const picture = thumb === undefined ? [element('div', { class: 'pic thumb none' })] : [thumbnail(thumb)]
+    const texts = words as unknown as ToldTexts
+    const state = told?.phase && [
+      `${stateText(texts, lang, told, Date.now())} `,
+      element('b', {}, priceText(texts, lang, told)),
+    ]
     const text = element('span', {}, element('bdi', {}, ...shown(title)), element('small', {}, snippet))
+    if (state) text.append(element('small', {}, ...state))
     return element('li', {}, link(path, ...picture, text))
   })
   const ofCompletions = completions.map((q) => element('li', {}, link(searchPath(q), element('bdi', {}, q))))

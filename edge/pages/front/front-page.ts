@@ -3,8 +3,7 @@
  * visitors.
  */
 import type { ListedSale } from '../../../shared/api/front.ts'
-import { clock, count, fill, listed, moment, money, shortly } from '../../../shared/format.ts'
-import type { Phase } from '../../../shared/schedule.ts'
+import { clock, fill, listed, moment, roughly, shortly } from '../../../shared/format.ts'
 import { titleIn } from '../../../shared/search/entries.ts'
 import { frontScript, searchScript } from '../assets.ts'
 import type { Brand } from '../brand.ts'
@@ -12,6 +11,7 @@ import { buttonTo, type Html, heading, html, icon, texts } from '../html.ts'
 import { picture } from '../parts/picture.ts'
 import { shell } from '../shell.ts'
 import type { Language, Words } from '../words/words.ts'
+import { isBefore, priceText, stateText, type Told, toldTexts } from './told.ts'
 
 /** The data of the front and its search. */
 export interface FrontView {
@@ -31,8 +31,6 @@ export interface FrontView {
 type Front = FrontView & Arranged
 
 const DAY_SECONDS = 86_400
-/** This number of remaining units is low enough to be shown. */
-const FEW_LEFT = 20
 /** The page reloads itself this often without a script. */
 const RELOAD_SECONDS = 60
 
@@ -78,7 +76,8 @@ export function frontShell(view: FrontView, { title, head, indexed, path, query 
   const { lang, words, brand } = view
   const languages = `${path}${path.includes('?') ? '&' : '?'}lang=`
   const scripts = html`<script type="module" src="${frontScript.path}"></script>${head}`
-  const corner = searchForm(view, query)
+  const corner = html`${searchForm(view, query)}<nav class="row nav" aria-label="${words.yours}"><a
+    href="/me/orders${view.choseLanguage && `?lang=${lang}`}">${icon('bag')} ${words.ownOrders}</a></nav>`
   return shell(
     { lang, words, brand, hasMark: true, home: homeOf(view), title, head: scripts, indexed, corner, languages },
     main,
@@ -92,7 +91,7 @@ export const homeOf = ({ lang, choseLanguage }: FrontView) => (choseLanguage ? `
 function searchForm({ words, lang, choseLanguage, indexPath, hasAccounts }: FrontView, query: string): Html {
   const { search, placeholder, ...front } = words.front
   const { recent, deleteAll, deleteOne, didYouMean, found, noResults } = front
-  const said = { recent, deleteAll, deleteOne, didYouMean, found, noResults }
+  const said = { recent, deleteAll, deleteOne, didYouMean, found, noResults, ...toldTexts(words) }
   return html`<form class="search" role="search" action="/search" id="search" data-script="${searchScript.path}" ${
     indexPath !== null && html`data-index="${indexPath}"`
   } ${hasAccounts && html`data-accounts`}${texts(said)}>
@@ -125,16 +124,16 @@ const pathOf = ({ lang, choseLanguage }: FrontView, sale: string) =>
 
 function feature(front: Front, sale: FrontSale): Html {
   const { words, lang } = front
-  const isBefore = sale.phase === 'upcoming' || sale.phase === 'pre_queue'
+  const isNext = isBefore(sale)
   const path = pathOf(front, sale.sale)
   const about = aboutOf(front, sale)
   return html`<article class="feature split ${!sale.image && 'plain'}">
     ${sale.image && html`<div class="pic goods-pic">${picture(sale.image, { sizes: LARGE, eager: true })}</div>`}
     <div class="stack figure">
-      <p class="quiet">${isBefore ? words.front.next : words.front.now}</p>
+      <p class="quiet">${isNext ? words.front.next : words.front.now}</p>
       <h1><a href="${path}"><bdi>${titleIn(sale, lang)}</bdi></a></h1>
-      <p class="lead">${about && html`<bdi>${about}</bdi>${words.fullStop}`}<b>${priceOf(front, sale)}</b></p>
-      ${isBefore ? countdown(front, sale) : html`<p class="chip live">${stateOf(front, sale)}</p>`}
+      <p class="lead">${about && html`<bdi>${about}</bdi>${words.fullStop}`}${priceAndRest(front, sale)}</p>
+      ${isNext ? countdown(front, sale) : html`<p class="chip live">${lineOf(front, sale)}</p>`}
       <p>${buttonTo(path, sale.phase === 'pre_queue' ? words.joinLobby : words.front.see, 'wide')}</p>
     </div>
   </article>`
@@ -155,21 +154,21 @@ function countdown(front: Front, { opens_at }: FrontSale): Html {
 
 function card(front: Front, sale: FrontSale, sizes: string): Html {
   const { words, lang, nowMs } = front
-  const isBefore = sale.phase === 'upcoming' || sale.phase === 'pre_queue'
+  const isNext = isBefore(sale)
   const isSoon = (Date.parse(sale.opens_at) - nowMs) / 1000 < DAY_SECONDS
   const about = aboutOf(front, sale)
   const when = shortDate(front, sale.opens_at, isSoon && html`data-in="${words.front.inTime}"`)
   return html`<li class="good">
       ${cardPicture(sale, sizes)}
-      <span class="chip ${!isBefore && 'live'}">${isBefore ? when : stateOf(front, sale)}</span>
+      <span class="chip ${!isNext && 'live'}">${isNext ? when : lineOf(front, sale)}</span>
       <h3><a href="${pathOf(front, sale.sale)}"><bdi>${titleIn(sale, lang)}</bdi></a></h3>
       ${about && html`<p class="small quiet"><bdi>${about}</bdi></p>`}
-      <p class="small"><b>${priceOf(front, sale)}</b></p>
+      <p class="small">${priceAndRest(front, sale)}</p>
     </li>`
 }
 
 /** The picture of a sale in a list, or a drawing in its place, so that the list has no hole. */
-const cardPicture = ({ image }: Pick<ListedSale, 'image'>, sizes: string, look?: 'thumb') =>
+export const cardPicture = ({ image }: Pick<ListedSale, 'image'>, sizes: string, look?: 'thumb') =>
   image
     ? html`<div class="pic ${look}">${picture({ ...image, alt: '' }, { sizes })}</div>`
     : html`<div class="pic none ${look}" aria-hidden="true"></div>`
@@ -191,18 +190,27 @@ function row(front: Front, sale: FrontSale): Html {
 }
 
 /** Describes the state of any sale in a few words: when it opens, that it runs, or that it is over. */
-export function phaseOf(front: FrontView, sale: FrontSale): Html | string {
-  const { words } = front
-  if (sale.phase === 'upcoming' || sale.phase === 'pre_queue') return shortDate(front, sale.opens_at)
-  if (sale.phase === 'sold_out' || sale.phase === 'ended') return sale.phase === 'ended' ? words.ended : words.soldOut
-  return stateOf(front, sale)
+export const phaseOf = (front: FrontView, sale: FrontSale): Html | string =>
+  isBefore(sale) ? shortDate(front, sale.opens_at) : stateOf(front, sale)
+
+const stateOf = ({ words, lang, nowMs }: FrontView, sale: FrontSale) => stateText(toldTexts(words), lang, sale, nowMs)
+
+/** Describes how long the line of a running sale is, or its state if that is not known, or no line moves. */
+function lineOf(front: FrontView, sale: FrontSale): string {
+  const { words, lang } = front
+  const { phase, waiting, wait_seconds } = sale
+  if (phase !== 'open') return stateOf(front, sale)
+  if (waiting === 0) return words.front.noLine
+  return wait_seconds === undefined
+    ? stateOf(front, sale)
+    : fill(words.front.inLine, { t: roughly(lang, wait_seconds) })
 }
 
-/** Describes the state of a running sale. */
-function stateOf({ words, lang }: FrontView, { phase, left }: FrontSale): string {
-  if (phase === 'paused') return words.paused
-  if (phase === 'all_in_carts') return words.allInCarts
-  return left <= FEW_LEFT ? fill(words.checkout.fewLeft, { n: count(lang, left) }) : words.front.onSale
+/** The price of a running sale, with what is left if that is little and the chip tells of the line instead. */
+function priceAndRest(front: FrontView, sale: FrontSale): Html {
+  const state = stateOf(front, sale)
+  const isTold = sale.phase !== 'open' || state === front.words.front.onSale || state === lineOf(front, sale)
+  return html`<b>${priceOf(front, sale)}</b>${!isTold && html` <span class="quiet">${state}</span>`}`
 }
 
 /** Describes the place or the goods, unless the sale's name contains them. */
@@ -212,11 +220,7 @@ function aboutOf({ lang }: Front, sale: FrontSale): string {
   return venue ?? listed(lang, named.slice(0, 3))
 }
 
-export function priceOf({ words, lang }: FrontView, { price_from_minor, currency, prices_differ }: FrontSale): string {
-  if (price_from_minor === null || currency === null) return ''
-  const price = money(lang, price_from_minor, currency)
-  return prices_differ ? fill(words.hall.from, { m: price }) : price
-}
+export const priceOf = ({ words, lang }: FrontView, sale: FrontSale) => priceText(toldTexts(words), lang, sale)
 
 /** The server writes the time in UTC, and the script changes it to the visitor's time zone. */
 const dateOf = ({ lang }: FrontView, at: string) =>
@@ -226,10 +230,10 @@ const dateOf = ({ lang }: FrontView, at: string) =>
 const shortDate = ({ lang, nowMs }: FrontView, at: string, more?: Html | false): Html =>
   html`<time datetime="${at}" ${more} data-short>${shortly(lang, Date.parse(at), nowMs, 'UTC')}</time>`
 
-export interface FrontSale extends ListedSale {
-  readonly phase: Phase
-  /** The units for sale, as of some seconds ago. */
-  readonly left: number
+export interface FrontSale extends ListedSale, Told {
+  /** The people in line, and the seconds until the last of them is called, as far as known. */
+  readonly waiting?: number | undefined
+  readonly wait_seconds?: number | undefined
   /** True if the sale's page takes addresses for a mail about a restock. */
   readonly tells_restock: boolean
 }

@@ -3,8 +3,7 @@ import { count, fill } from '../../../shared/format.ts'
 import { partsOf } from '../../../shared/search/marks.ts'
 import type { Found, Hit } from '../../../shared/search/search-index.ts'
 import { buttonTo, type Html, html } from '../html.ts'
-import { picture } from '../parts/picture.ts'
-import { type FrontSale, type FrontView, frontShell, homeOf, phaseOf, priceOf } from './front-page.ts'
+import { cardPicture, type FrontSale, type FrontView, frontShell, homeOf, phaseOf, priceOf } from './front-page.ts'
 
 export type SearchView = FrontView & {
   readonly found: Found
@@ -17,7 +16,7 @@ export function searchPage(view: SearchView): Html {
   const { front } = words
   const { query, hits } = found
   const said = query === '' ? front.whatFor : hits.length > 0 ? front.resultsFor : front.noResults
-  const main = html`<main id="main" class="page">
+  const main = html`<main id="main" class="page" data-now-ms="${Math.round(view.nowMs)}">
   <section class="stack found">
     <h1 tabindex="-1">${around(said, html`<bdi>${query}</bdi>`)}</h1>
     ${meant(view)}
@@ -59,7 +58,7 @@ function hitRow(view: SearchView, { entry, title, snippet }: Hit): Html {
     partsOf(text, found.marked).map((part) => (part.isHit ? html`<mark>${part.text}</mark>` : part.text))
   const { image, sale, type } = entry
   const listed = sales.get(sale)
-  return html`<li>${image && html`<div class="pic thumb">${picture({ ...image, alt: '' }, { sizes: '56px' })}</div>`}
+  return html`<li>${cardPicture({ image: image ?? null }, '56px', 'thumb')}
       <div><h2><a href="/sales/${sale}${choseLanguage && `?lang=${lang}`}"><bdi>${marked(title)}</bdi></a></h2>
       ${snippet && html`<p class="small quiet"><bdi>${marked(snippet)}</bdi></p>`}${
         listed && html`<p class="small">${phaseOf(view, listed)} <b>${priceOf(view, listed)}</b></p>`

@@ -219,10 +219,18 @@ export const totalOf = (lang: string, order: Order) => money(lang, order.total_m
  * The name of a line: for a seat its section, row and number. Returned lines of a continuing order are struck through
  * and marked; the status of an ended order says it for all lines.
  */
-export function lineName({ view, words, lang }: PageContext, line: OrderLine, { status }: Pick<Order, 'status'>): Html {
-  const { row, number, quantity } = line
+export const lineName = ({ view, words, lang }: PageContext, line: OrderLine, order: Pick<Order, 'status'>): Html =>
+  lineText({ words, lang }, nameOfLine(view, line), line, order)
+
+/** The same with a name of its own. */
+export function lineText(
+  { words, lang }: Pick<PageContext, 'words' | 'lang'>,
+  name: string,
+  { row, number, quantity, ...line }: OrderLine,
+  { status }: Pick<Order, 'status'>,
+): Html {
   const seat = row !== undefined && number !== undefined && html`, <bdi>${seatName(words, { row, number })}</bdi>`
-  const text = html`<bdi>${nameOfLine(view, line)}</bdi>${seat}${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
+  const text = html`<bdi>${name}</bdi>${seat}${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
   const isReturned = line.status === 'returned' && (isLive(status) || isSold(status))
   return isReturned ? html`<s>${text}</s> <small>(${words.hall.returned})</small>` : text
 }
