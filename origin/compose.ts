@@ -73,6 +73,7 @@ import { QueueReports } from './queue/queue-reports.ts'
 import { ResponseTimes } from './queue/response-times.ts'
 import { SaleQueues } from './queue/sale-queues.ts'
 import { scheduleRoutes } from './queue/schedule-routes.ts'
+import { SourceCounts } from './queue/source-counts.ts'
 import { SaleCounts } from './report/sale-counts.ts'
 import { readWorkers } from './report/worker-reports.ts'
 import { Retention } from './retention/retention.ts'
@@ -159,7 +160,9 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   const gates = new Gates(redis, memory, runtime)
   const { perSecond } = config.payment
   const loadShedder = new LoadShedder()
-  const arrivals = new Arrivals({ redis, metrics, memory, log })
+  const sources = new SourceCounts({ sql, metrics, log })
+  startActor('source counts', sources.actor)
+  const arrivals = new Arrivals({ redis, metrics, memory, sources, log })
   startActor('arrivals', arrivals.actor)
   const responseTimes = new ResponseTimes({ redis, metrics, log })
   startActor('response times', responseTimes.actor)
@@ -172,7 +175,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     arrivals,
     responseTimes,
     reports,
-    joins: new JoinCounter({ sql, metrics, saleCounts, responseTimes, log }),
+    joins: new JoinCounter({ sql, metrics, saleCounts, sources, responseTimes, log }),
     shares: new LineShares(redis, log),
     payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates, isProviderAway }),
     isOverloaded: (saleId) => loadShedder.isSlow(saleId),

@@ -13,6 +13,7 @@
 import { base64url, decodeJwt } from 'jose'
 import * as v from 'valibot'
 import { SaleId } from './api/fields.ts'
+import { SourceLabel } from './api/source.ts'
 import { type Awaitable, headerOf, type Key, type SyncKey, type TokenKeys } from './keys.ts'
 import { RecentMap } from './lib/recent-map.ts'
 import { tryParse } from './parse.ts'
@@ -38,6 +39,8 @@ const QueueClaims = v.object({
   sale: text,
   /** The line; omitted for the public line. */
   line: v.optional(text),
+  /** The label of the visitor's source; omitted without one. */
+  src: v.optional(SourceLabel),
   num: ticketNumber,
   iat: seconds,
   exp: seconds,

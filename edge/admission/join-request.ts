@@ -1,13 +1,25 @@
 /** Parses the body of a join: JSON from a program or a script, or form fields from a page without a script. */
 import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
+import { sourceIn, sourceLabel, TYPED } from '../../shared/api/source.ts'
 import { bodyTooLarge, type Fields, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
 import { ProblemError } from '../../shared/problem.ts'
-import { type Call, formFields, refuse } from '../http/call.ts'
+import { type Call, formFields, hostOf, refuse } from '../http/call.ts'
 
 const NOTHING: JoinRequest = {}
-/** Fields that the page's script or ALTCHA's widget adds to the form are ignored. */
-const FormFields = v.object(JoinRequest.entries)
+/**
+ * Fields that the page's script or ALTCHA's widget adds to the form are ignored. The page's script writes the source
+ * as parameters, and whatever it writes refuses nobody.
+ */
+const FormFields = v.object({
+  ...JoinRequest.entries,
+  source: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => sourceIn(new URLSearchParams(text))),
+    ),
+  ),
+})
 
 const requests = new WeakMap<Call, Promise<JoinRequest>>()
 const formsByCall = new WeakMap<Call, Fields>()
@@ -46,3 +58,18 @@ async function readOnce(call: Call): Promise<JoinRequest> {
 /** A form sends every field, even an empty one. */
 const withoutEmpty = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+
+/**
+ * The label of where the caller came from, if anything says so: the request, or otherwise the page that sent it. That
+ * page's address has the parameters of the campaign, also where no script runs; a page of another host is a source
+ * itself.
+ */
+export async function sourceOfJoin(call: Call): Promise<string | undefined> {
+  const said = sourceLabel((await readJoin(call)).source)
+  if (said !== TYPED) return said
+  const page = URL.parse(call.request.headers.get('referer') ?? '')
+  if (!page) return undefined
+  const isOwn = page.host === URL.parse(hostOf(call))?.host
+  const label = sourceLabel(isOwn ? sourceIn(page.searchParams) : { referrer: page.host })
+  return label === TYPED ? undefined : label
+}

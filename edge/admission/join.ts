@@ -12,6 +12,7 @@ import { inLine } from '../queue/sale-now.ts'
 import { issuePlace, lineOf, type Place, renewPlace } from '../visitor/credentials.ts'
 import { authenticate, placeOf, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 import { admit, keepsPlace, refuseProof } from './admit.ts'
+import { sourceOfJoin } from './join-request.ts'
 
 /** A visitor's place in the line of `now`. */
 interface TakenPlace {
@@ -59,12 +60,15 @@ async function newPlace(
   const taken = await takeNumber(now, recorded, call)
   if (typeof taken === 'string') return refuseNumber(taken, now)
   const { first } = taken
+  // A visitor who joins again keeps the source that brought them.
+  const src = lost?.claims.src ?? (await sourceOfJoin(call))
   if (first) {
     const crowded = isCrowded(taken.now.queue, taken.now.facts.limit_per_visitor, call) ? 1 : 0
-    Object.assign(counts, { joins: 1, crowded, proofs: hasProved ? 1 : 0 })
+    Object.assign(counts, { joins: 1, crowded, proofs: hasProved ? 1 : 0, ...(src && { sources: { [src]: 1 } }) })
   }
   setSecretCookie(visitor, call)
-  return { now: taken.now, place: await issuePlace(visitor.name, taken.number, taken.now.schedule, call), first }
+  const claims = { sub: visitor.name, ...(src && { src }), num: taken.number }
+  return { now: taken.now, place: await issuePlace(claims, taken.now.schedule, call), first }
 }
 
 function refuseNumber(reason: NotTaken, now: SaleNow): never {

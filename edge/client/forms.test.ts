@@ -64,6 +64,22 @@ it('joins once, however long that takes, and shows the response without another 
   expect([times(/queue$/), times(/line$/)]).toEqual([1, 0])
 })
 
+it('tells with a join which campaign and site brought the visit, from the first of its pages', async () => {
+  const extras = await import('./extras/extras.ts')
+  const openAt = async (search: string, referrer: string) => {
+    history.replaceState(null, '', search)
+    Object.defineProperty(document, 'referrer', { value: referrer, configurable: true })
+    document.body.innerHTML = ''
+    await open(LANDING + formTo('queue'), { own: false, number: '' }, { load: async () => extras })
+    const field = () => document.forms[0]?.elements.namedItem('source') as HTMLInputElement | null
+    for (let i = 0; i < 100 && !field(); i++) await passes(500)
+    return field()?.value
+  }
+  const first = await openAt('/sales/demo?utm_source=ads&gclid=1', 'https://search.example/?q=private')
+  expect(first).toBe('utm_source=ads&referrer=search.example')
+  expect(await openAt('/sales/demo', 'https://shop.example/')).toBe(first)
+})
+
 it('follows a turn more closely than the page before the join', async () => {
   await openLanding()
   stub.answer = responding({}, showing(TURN))

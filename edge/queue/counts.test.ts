@@ -36,3 +36,13 @@ it('what nobody answered is counted, and sent again', async () => {
   expect(sent).toMatchObject({ joins: 5, refusals: { blocked: 1 } })
   expect(counts.isEmpty()).toBe(true)
 })
+
+it('of many sources the frequent ones are counted by name, and each join once', () => {
+  const counts = new CountSum()
+  for (let i = 0; i < 300; i++) counts.add({ joins: 1, sources: { [`made-up-${i}`]: 1 } })
+  for (let i = 0; i < 9; i++) counts.add({ joins: 1, sources: { newsletter: 1 } })
+  const { joins, sources } = counts.sum()
+  expect(sources.newsletter).toBe(9)
+  expect(Object.keys(sources).length).toBeLessThanOrEqual(41)
+  expect(Object.values(sources).reduce((all, many) => all + many)).toBe(joins)
+})

@@ -4,6 +4,7 @@
  * second. Whoever gets no response counts on and sends them again; the waiting room stores what it has.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
+import { OTHER_SOURCE } from '../../shared/api/source.ts'
 
 /** The limit of names of one kind in a sum; further names are dropped. A sale has at most a hundred rules. */
 const MAX_NAMES = 200
@@ -13,15 +14,22 @@ const MAX_NAMES = 200
  */
 const MAX_ANSWERS = 64
 
+/**
+ * The limit of sources in a sum, which must fit into the line of a request as well. The rarest one beyond it counts as
+ * `other`, so that nobody who makes up sources displaces a frequent one.
+ */
+const MAX_SOURCES = 40
+
 export class CountSum {
   #sum = empty()
   #isEmpty = true
 
-  add({ joins = 0, crowded = 0, proofs = 0, refusals, met, answers }: Partial<JoinCounts>): void {
+  add({ joins = 0, crowded = 0, proofs = 0, sources, refusals, met, answers }: Partial<JoinCounts>): void {
     this.#isEmpty = false
     this.#sum.joins += joins
     this.#sum.crowded += crowded
     this.#sum.proofs += proofs
+    for (const [source, many] of Object.entries(sources ?? {})) addSource(this.#sum.sources, source, many)
     addByName(this.#sum.refusals, refusals)
     addByName(this.#sum.met, met)
     if (answers) this.#sum.answers = leastOf({ ...answers, ...this.#sum.answers })
@@ -61,7 +69,25 @@ export class CountSum {
   }
 }
 
-const empty = () => ({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, answers: {} as Record<string, number> })
+const empty = () => ({
+  joins: 0,
+  crowded: 0,
+  proofs: 0,
+  sources: {} as Record<string, number>,
+  refusals: {},
+  met: {},
+  answers: {} as Record<string, number>,
+})
+
+function addSource(sums: Record<string, number>, source: string, many: number): void {
+  const known = sums[source]
+  sums[source] = known === undefined ? many : known + many
+  const named = Object.entries(sums).filter(([name]) => name !== OTHER_SOURCE)
+  if (named.length <= MAX_SOURCES) return
+  const [rarest, count] = named.reduce((least, one) => (one[1] < least[1] ? one : least))
+  delete sums[rarest]
+  sums[OTHER_SOURCE] = (sums[OTHER_SOURCE] ?? 0) + count
+}
 
 const leastOf = (answers: Readonly<Record<string, number>>) =>
   Object.fromEntries(

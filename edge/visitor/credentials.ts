@@ -84,14 +84,21 @@ function placeReader({ config }: Call): TokenReader<QueueClaims> {
 }
 
 /** Signs a visitor's place and sets its cookie. */
-export function issuePlace(sub: string, num: number, schedule: Schedule, call: Call): Promise<Place> {
+export function issuePlace(
+  { sub, src, num }: Pick<QueueClaims, 'sub' | 'src' | 'num'>,
+  schedule: Schedule,
+  call: Call,
+): Promise<Place> {
   const iat = Math.floor(call.nowMs / 1000)
   const { sale, line } = schedule
-  return signPlace(
-    { sub, sale, ...(line === undefined ? {} : { line }), num, iat, exp: placeExpiry(schedule, iat) },
-    call,
-  )
+  return signPlace({ sub, sale, ...optional({ line, src }), num, iat, exp: placeExpiry(schedule, iat) }, call)
 }
+
+/** The claims that most tokens do without. */
+const optional = ({ line, src }: Pick<QueueClaims, 'line' | 'src'>) => ({
+  ...(line !== undefined && { line }),
+  ...(src !== undefined && { src }),
+})
 
 /**
  * Extends a place and its cookie, after an opening or end was put off or its holder has waited for a while. Null if
@@ -171,13 +178,10 @@ export function refuseAdmission(sale?: string): never {
 }
 
 /** Admits the holder of a place whose turn has come, and sets the cookie. */
-export function issueAdmission({ sub, sale, line, num }: QueueClaims, call: Call): Promise<Admission> {
+export function issueAdmission({ sub, sale, line, src, num }: QueueClaims, call: Call): Promise<Admission> {
   const iat = Math.floor(call.nowMs / 1000)
   const exp = iat + ADMISSION_TTL_SECONDS
-  return signAdmission(
-    { sub, sale, ...(line === undefined ? {} : { line }), num, jti: crypto.randomUUID(), iat, exp },
-    call,
-  )
+  return signAdmission({ sub, sale, ...optional({ line, src }), num, jti: crypto.randomUUID(), iat, exp }, call)
 }
 
 /** Extends an admission once at most half of its time is left, up to a limit after it was issued. */

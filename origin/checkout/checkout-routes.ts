@@ -60,12 +60,13 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       beganMs = performance.now()
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
       const line = admission.line ?? PUBLIC_LINE
-      traffic.arrived(saleId, line, admission.num)
+      traffic.arrived(saleId, line, admission.num, admission.src)
       const key = idempotencyKey(c)
       const request = parseBody(c, CheckoutRequest, body)
       const contact = keepsContact(sale) ? contactOf(c, sale, request, buyers.isEdge) : undefined
       const networks = buyers.networksOf(c)
-      const buyer = { visitor, line, number: admission.num, ...contact, ...(networks && { networks }) }
+      const { num: number, src: source } = admission
+      const buyer = { visitor, line, number, ...(source && { source }), ...contact, ...(networks && { networks }) }
       const answer = checkout.checkout(inLine(sale, line), buyer, request, key)
       const outcome = answer instanceof Promise ? await answer : answer
       outcomeLabel = labelOf(outcome)

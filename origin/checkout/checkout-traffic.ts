@@ -69,8 +69,8 @@ export class CheckoutTraffic {
     this.#deps.metrics.degraded.inc({ without: 'ledger' })
   }
 
-  arrived(saleId: string, line: string, number: number): void {
-    this.#deps.arrivals.arrived(queueName(saleId, line), number)
+  arrived(saleId: string, line: string, number: number, source: string | undefined): void {
+    this.#deps.arrivals.arrived(queueName(saleId, line), number, source)
   }
 
   /** `unpaid`: how many unpaid orders a visitor has who waits; null for one who does not. */

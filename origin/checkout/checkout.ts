@@ -124,7 +124,7 @@ export class Checkout {
 
   #begin(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string, { hall, presented }: Context) {
     const asked = askedOf(request, sale, hall?.chart ?? null)
-    const { visitor, line, number, isBoxOffice, contact, networks, errors = [] } = buyer
+    const { visitor, line, number, source, isBoxOffice, contact, networks, errors = [] } = buyer
     const wrong = wrongIn(sale, asked, errors, request)
     if ('type' in asked) return refusal(wrong ?? asked)
     if (wrong) return refusal(wrong)
@@ -145,6 +145,7 @@ export class Checkout {
       visitor,
       line,
       number,
+      ...(source && { source }),
       ...(isBoxOffice && { isBoxOffice }),
       quantity,
       ...('type' in quoted ? cart && { cart } : quoted),
@@ -441,7 +442,10 @@ export class Checkout {
   }
 }
 
-type Buyer = Pick<CheckoutReservation, 'visitor' | 'line' | 'number' | 'isBoxOffice' | 'contact' | 'networks'> & {
+type Buyer = Pick<
+  CheckoutReservation,
+  'visitor' | 'line' | 'number' | 'source' | 'isBoxOffice' | 'contact' | 'networks'
+> & {
   /** What is missing or wrong in what the buyer says of themselves. */
   readonly errors?: readonly FieldError[]
 }

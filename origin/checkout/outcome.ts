@@ -171,6 +171,7 @@ export function orderFrom(r: CheckoutReservation, recorded: Recorded): OrderView
     visitor: r.visitor,
     line: r.line,
     ticket_number: r.number,
+    source: r.source ?? null,
     quantity: r.quantity,
     unit_price_minor: cart?.[0]?.unit_price_minor ?? price.unit_price_minor,
     currency: price.currency,

@@ -359,3 +359,53 @@ const refusalsOf = async (sale: string): Promise<Map<string, string | null>> => 
     select order_id, reserved_until > created_at as held, reason from orders where sale_id = ${sale}`
   return new Map(rows.map(({ order_id, held, reason }) => [order_id, held ? null : reason]))
 }
+
+const productOf = (product_id: string) => ({
+  product_id,
+  name: product_id,
+  unit_price_minor: 1000,
+  currency: 'EUR',
+  total: 100,
+  buffer: 0,
+})
+
+test('each order has the source of its visitor, whichever path records it', async () => {
+  const sale = 'sources'
+  await writeSale(sql, sale, saleOf(100, { products: PRODUCTS.map(productOf) }))
+  const one = (visitor: string, product: string, source?: string): Reservation => ({
+    ...reservationOf(sale),
+    visitor,
+    product,
+    ...(source && { source }),
+  })
+  const cart = [{ product: 'one', quantity: 1 }]
+  const again = { ...one('eve', 'one', 'again'), key: 'another' }
+  const batches: Reservation[][] = [
+    [one('ann', 'one', 'ads'), one('bob', 'one')],
+    [one('cid', 'one', 'mail'), one('dan', 'two', 'blog post')],
+    [
+      { ...one('eve', 'one', 'shop'), cart },
+      { ...one('fay', 'two'), cart },
+    ],
+    [again, one('gus', 'two', 'late')],
+    [
+      { ...again, order: randomUUIDv7(), key: 'third', cart },
+      { ...one('hal', 'two', 'cart'), cart },
+    ],
+  ]
+  for (const batch of batches) await record(sql, sale, batch, true)
+  const rows =
+    await sql`select visitor, source, status from orders where sale_id = ${sale} order by visitor, created_at`
+  expect(rows.map(({ visitor, source, status }) => [visitor, source, status].join(' '))).toEqual([
+    'ann ads reserved',
+    'bob  reserved',
+    'cid mail reserved',
+    'dan blog post reserved',
+    'eve shop reserved',
+    'eve again cancelled',
+    'eve again cancelled',
+    'fay  reserved',
+    'gus late reserved',
+    'hal cart reserved',
+  ])
+})

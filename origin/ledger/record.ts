@@ -23,6 +23,8 @@ export interface Reservation {
   /** The queue of the sale that admitted the visitor. */
   readonly line: string
   readonly number: number
+  /** The label of the visitor's source; left out without one. */
+  readonly source?: string
   /** The box office sells it: no limit of the sale or of a product counts. */
   readonly isBoxOffice?: true
   /** The units of all lines. Uses of promo codes do not count. */
@@ -131,12 +133,13 @@ export async function record(
   noteRefusals: boolean,
   demand: readonly number[] = [],
 ): Promise<RecordVerdict[]> {
-  const column = <K extends Exclude<keyof Reservation, 'cart' | 'contact' | 'charge' | 'isBoxOffice'>>(key: K) =>
-    batch.map((r) => r[key])
+  const column = <K extends Exclude<keyof Reservation, 'cart' | 'contact' | 'charge' | 'source' | 'isBoxOffice'>>(
+    key: K,
+  ) => batch.map((r) => r[key])
   const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
   const buyers = sql`${column('visitor')}::text[], ${column('line')}::text[], ${column('number')}::bigint[],
-    ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[], ${column('method')}::text[],
-    ${noteRefusals}, ${demand as number[]}::int[]`
+    ${batch.map(({ source = null }) => source)}::text[], ${column('quantity')}::int[], ${column('key')}::text[],
+    ${column('hash')}::text[], ${column('method')}::text[], ${noteRefusals}, ${demand as number[]}::int[]`
   // Contacts and carts are left out for a batch without them, which makes most statements cheaper. Only record_carts
   // knows the box office.
   const hasCarts = batch.some(({ cart, isBoxOffice }) => cart || isBoxOffice)

@@ -15,7 +15,8 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /audit /queues /queues/:queue/dead /sales/:sale/orders /orders /orders/:order /blocks /sales/:sale/rules
       /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
-      /webhooks/:endpoint/deliveries /sales/:sale/promo-codes /search/synonyms`,
+      /webhooks/:endpoint/deliveries /sales/:sale/promo-codes /search/synonyms
+      /sales/:sale/funnel`,
   },
   operator: {
     POST: `/sales/:sale/open /sales/:sale/pause /sales/:sale/resume /sales/:sale/end

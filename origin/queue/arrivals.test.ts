@@ -16,10 +16,13 @@ const log = pino({ level: 'silent' })
 const memory = new SaleMemory()
 let redis: Store
 let arrivals: Arrivals
+/** The turns that were counted, as sale and source. */
+const turns: string[] = []
+const sources = { count: (sale: string, source = 'typed') => void turns.push(`${sale} ${source}`) }
 beforeAll(async () => {
   redis = defineScripts(connectRedis(way.through(server.url), log))
   await once(redis, 'ready')
-  arrivals = new Arrivals({ redis, metrics: createMetrics(), memory, log })
+  arrivals = new Arrivals({ redis, metrics: createMetrics(), memory, sources, log })
   arrivals.actor.start()
 })
 afterAll(async () => {
@@ -60,6 +63,27 @@ test('returns the latest arrivals since the last call; a second call is no new a
   arrivals.arrived('late', 31)
   expect(arrivals.takeRecent('late')).toEqual([31])
   expect(arrivals.takeRecent('late')).toEqual([])
+})
+
+test('counts each turn once by its source, whichever process it came to first', async () => {
+  const other = new Arrivals({ redis, metrics: createMetrics(), memory: new SaleMemory(), sources, log })
+  other.actor.start()
+  onTestFinished(() => other.actor.stop())
+  arrivals.arrived('turns', 1, 'ads')
+  arrivals.arrived('turns', 2)
+  arrivals.arrived('turns~members', 1, 'ads')
+  await countsBecome('turns', { arrivals: 2 })
+  arrivals.arrived('turns', 1, 'ads')
+  other.arrived('turns', 1, 'ads')
+  other.arrived('turns', 3, 'ads')
+  await expect.poll(() => other.counts('turns')).toMatchObject({ arrivals: 3 })
+  await anotherCount()
+  expect(turns.filter((one) => one.startsWith('turns ')).sort()).toEqual([
+    'turns ads',
+    'turns ads',
+    'turns ads',
+    'turns typed',
+  ])
 })
 
 test('says that arrivals are not counted while Redis is full, and counts them when there is room', async () => {
@@ -116,7 +140,7 @@ test('a new process keeps visitors to whom others gave a long interval', async (
 })
 
 test('every process knows how many come first, by unpaid orders and line, until reports stop', async () => {
-  const other = new Arrivals({ redis, metrics: createMetrics(), memory: new SaleMemory(), log })
+  const other = new Arrivals({ redis, metrics: createMetrics(), memory: new SaleMemory(), sources, log })
   other.actor.start()
   onTestFinished(() => other.actor.stop())
   const lines = [ONE_LINE, [...ONE_LINE, { line: 'members', weight: 1, opens_early_seconds: 0, access: null }]] as const

@@ -6,7 +6,7 @@
  * until Redis is back. In the other direction the edge reports how many wait in the queue, and all origins know it:
  * visitors with unpaid orders come after those who have fewer.
  */
-import { queueNamesOf } from '../../shared/api/access.ts'
+import { queueNamesOf, saleAndLineOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -14,6 +14,7 @@ import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import { MOST_UNPAID, type Store, WAITS_FOR_USE } from '../stock/scripts.ts'
+import type { SourceCounts } from './source-counts.ts'
 
 const FLUSH_MS = 200
 /**
@@ -61,6 +62,8 @@ interface SaleArrivals {
   counts: Counts | null
   /** The ticket numbers that arrived and are not yet written to Redis. */
   arrived: Set<number>
+  /** The ticket numbers that first arrived here since the last write, with the label of their source. */
+  turns: Map<number, string | undefined>
   /**
    * The visitors who are not yet written to Redis: the number of unpaid orders while they wait for stock, null once
    * they have a unit.
@@ -91,6 +94,7 @@ interface ArrivalsDeps extends LoopDeps {
   readonly redis: Pick<Store, 'status' | 'pipeline' | 'countWaitingForStock'>
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
   readonly memory: SaleMemory
+  readonly sources: Pick<SourceCounts, 'count'>
 }
 
 export class Arrivals {
@@ -106,11 +110,12 @@ export class Arrivals {
   }
 
   /** Counts by ticket number, which nobody can choose: a visitor who joins and is admitted again arrives again. */
-  arrived(saleId: string, number: number): void {
+  arrived(saleId: string, number: number, source?: string): void {
     const sale = this.#needed(saleId)
     if (sale.arrived.size < MAX_NOTES) sale.arrived.add(number)
     if (sale.seen.get(number)) return
     sale.seen.set(number, true)
+    if (sale.turns.size < MAX_NOTES) sale.turns.set(number, source)
     sale.recent.push(number)
     if (sale.recent.length > MAX_RECENT) sale.recent.shift()
   }
@@ -189,7 +194,7 @@ export class Arrivals {
   #needed(saleId: string): SaleArrivals {
     const sale = this.#sales.getOrAdd(saleId, () => {
       const seen = new RecentMap<number, true>(MAX_SEEN)
-      const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
+      const notes = { arrived: new Set<number>(), turns: new Map(), waiting: new Map(), reported: new Map() }
       return { counts: null, ...notes, waitingByUnpaid: [], inLine: {}, seen, recent: [], ...NEW }
     })
     sale.neededAtMs = performance.now()
@@ -208,13 +213,14 @@ export class Arrivals {
   }
 
   async #count(saleId: string, sale: SaleArrivals): Promise<void> {
-    const { arrived, waiting, reported } = sale
+    const { arrived, turns, waiting, reported } = sale
     const before = JSON.stringify([sale.counts, sale.waitingByUnpaid, sale.inLine])
     sale.arrived = new Set()
+    sale.turns = new Map()
     sale.waiting = new Map()
     sale.reported = new Map()
     try {
-      const { found, inLine } = await this.#exchange(saleId, [...arrived], reported)
+      const { found, inLine } = await this.#exchange(saleId, [...arrived], turns, reported)
       const last = this.#last(saleId).arrivals
       // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
       const arrivals = found < RESET_BELOW * last ? found : Math.max(last, found)
@@ -232,6 +238,7 @@ export class Arrivals {
       sale.counts = { ...this.#last(saleId), counted: false }
       // The notes wait for the next attempt; newer ones of the same visitor win.
       const newer = this.#needed(saleId)
+      for (const [number, source] of turns) newer.turns.set(number, source)
       for (const number of arrived) if (newer.arrived.size < MAX_NOTES) newer.arrived.add(number)
       for (const [visitor, unpaid] of waiting)
         if (newer.waiting.size < MAX_NOTES && !newer.waiting.has(visitor)) newer.waiting.set(visitor, unpaid)
@@ -243,14 +250,25 @@ export class Arrivals {
    * Writes who has arrived and how many wait in each queue, and reads what all processes have written, in one round
    * trip.
    */
-  async #exchange(saleId: string, numbers: readonly number[], reported: ReadonlyMap<string, number>) {
-    const keys = { arrivals: `{${saleId}}:arrivals`, inLine: `{${saleId}}:in-line` }
+  async #exchange(
+    saleId: string,
+    numbers: readonly number[],
+    turns: ReadonlyMap<number, string | undefined>,
+    reported: ReadonlyMap<string, number>,
+  ) {
+    const keys = { arrivals: `{${saleId}}:arrivals`, turns: `{${saleId}}:turns`, inLine: `{${saleId}}:in-line` }
     const commands = this.#deps.redis.pipeline()
+    // One bit for each number: its value before tells whether another process has counted the turn.
+    for (const number of turns.keys()) commands.setbit(keys.turns, number, 1)
+    if (turns.size > 0) commands.pexpire(keys.turns, ARRIVALS_TTL_MS)
     for (let at = 0; at < numbers.length; at += CHUNK) commands.pfadd(keys.arrivals, ...numbers.slice(at, at + CHUNK))
     if (numbers.length > 0) commands.pexpire(keys.arrivals, ARRIVALS_TTL_MS)
     if (reported.size > 0) commands.hset(keys.inLine, Object.fromEntries(reported)).pexpire(keys.inLine, REPORT_TTL_MS)
     const replies = (await commands.pfcount(keys.arrivals).hgetall(keys.inLine).exec()) ?? []
     for (const [error] of replies) if (error) throw error
+    const { sale } = saleAndLineOf(saleId)
+    for (const [i, source] of [...turns.values()].entries())
+      if (replies[i]?.[1] === 0) this.#deps.sources.count(sale, source, 'turns')
     const [found, inLine] = replies.slice(-2).map(([, reply]) => reply)
     return { found: Number(found), inLine: (inLine ?? {}) as SaleArrivals['inLine'] }
   }

@@ -10,6 +10,7 @@ import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { ResponseTimes } from './response-times.ts'
+import type { SourceCounts } from './source-counts.ts'
 
 /**
  * Counts of rules written in one statement, and waiting for it; more are dropped. Each sale sends them once a second.
@@ -20,6 +21,7 @@ interface JoinCounterDeps {
   readonly sql: Sql
   readonly metrics: Pick<Metrics, 'edgeJoins' | 'edgeRefusals' | 'edgeProofs'>
   readonly saleCounts: { count(saleId: string, name: string, by: number): void }
+  readonly sources: Pick<SourceCounts, 'count'>
   readonly responseTimes: Pick<ResponseTimes, 'reported'>
   readonly log: Logger
 }
@@ -34,12 +36,13 @@ export class JoinCounter {
   add(sale: string, text: string | undefined): void {
     const parsed = v.safeParse(Sent, text)
     if (!parsed.success) return
-    const { joins, proofs, refusals, met, answers } = parsed.output
+    const { joins, proofs, sources, refusals, met, answers } = parsed.output
     const { saleCounts, metrics, responseTimes, log } = this.#deps
     const { edgeJoins, edgeProofs, edgeRefusals } = metrics
     if (joins > 0) {
       edgeJoins.inc({ sale }, joins)
       saleCounts.count(sale, 'joined', joins)
+      this.#countSources(sale, joins, sources)
     }
     if (proofs > 0) edgeProofs.inc({ sale }, proofs)
     for (const [reason, count] of Object.entries(refusals)) {
@@ -54,6 +57,16 @@ export class JoinCounter {
       this.#met
         .add({ sale, rule, many })
         .catch((error) => this.#deps.log.debug({ sale, error: String(error) }, 'met rules not counted'))
+  }
+
+  /** A join without a source was typed. */
+  #countSources(sale: string, joins: number, sources: JoinCounts['sources']): void {
+    let typed = joins
+    for (const [source, count] of Object.entries(sources)) {
+      this.#deps.sources.count(sale, source, 'joined', count)
+      typed -= count
+    }
+    if (typed > 0) this.#deps.sources.count(sale, undefined, 'joined', typed)
   }
 
   readonly #met = new Batcher<Met, null>(WRITES, async (met) => {

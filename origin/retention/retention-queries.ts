@@ -119,6 +119,15 @@ export async function deleteMinutes(tx: Queryable, days: number): Promise<number
   return count
 }
 
+/** Deletes the counts by source of sales that ended that long ago. */
+export async function deleteSources(tx: Queryable, days: number): Promise<number> {
+  const { count } = await tx`
+    delete from sale_sources where sale_id in (
+      select sale_id from sales s where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
+        and exists (select from sale_sources o where o.sale_id = s.sale_id) limit 1)`
+  return count
+}
+
 /** One step deletes this many pictures, because each has some files in storage. */
 const PICTURES_BATCH = 20
 

@@ -79,7 +79,7 @@ const mails = async (id: string) => (await sql`select from jobs where queue = 'm
 beforeEach(async () => {
   await sql`truncate sales, products, orders, contacts, jobs, events, findings, webhook_endpoints, audit_log,
     order_notes,
-    invitations, invited_visitors, forgotten_visitors, sale_minutes, posts, pictures cascade`
+    invitations, invited_visitors, forgotten_visitors, sale_minutes, sale_sources, posts, pictures cascade`
 })
 
 test("deletes contacts and their mails after the sale's days, wherever its end has moved", async () => {
@@ -151,18 +151,21 @@ test('ends events, closed findings, deliveries, dead jobs and the audit log in t
   expect((await sql`select action from audit_log`).map(({ action }) => action)).toEqual(['3649'])
 })
 
-test('ends minutes and posts of a sale in time, counted from its end', async () => {
+test('ends minutes, sources and posts of a sale in time, counted from its end', async () => {
   const sales = [await sale(401), await sale(399), await sale(null)]
   for (const { name, end } of sales) {
     await sql`insert into sale_minutes (sale_id, minute, counts, gauges)
       values (${name}, now() - interval '500 days', '{}', '{}')`
+    await sql`insert into sale_sources (sale_id, source) values (${name}, 'ads')`
     await sql`insert into posts (sale_id, n, text, operator) values (${name}, 1, '{}', 'eve')`
     await end()
   }
   await pass()
   const later = sales.slice(1).map(({ name }) => name)
-  for (const rows of [await sql`select sale_id from sale_minutes`, await sql`select sale_id from posts`])
+  for (const table of ['sale_minutes', 'sale_sources', 'posts']) {
+    const rows = await sql`select sale_id from ${sql(table)}`
     expect(rows.map(({ sale_id }) => sale_id).sort()).toEqual(later.sort())
+  }
 })
 
 test('deletes pictures that nothing names, a while after they were used last', async () => {

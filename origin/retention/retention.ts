@@ -22,6 +22,7 @@ import {
   deletePictures,
   deletePosts,
   deleteRuns,
+  deleteSources,
   finishForgetting,
   RETENTION_BATCH,
 } from './retention-queries.ts'
@@ -49,6 +50,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['invited_visitors', (tx, days) => deleteInvited(tx, days.RETENTION_ORDERS_DAYS)],
   ['events', (tx, days) => deleteEvents(tx, days.RETENTION_EVENTS_DAYS)],
   ['sale_minutes', (tx, days) => deleteMinutes(tx, days.RETENTION_EVENTS_DAYS)],
+  ['sale_sources', (tx, days) => deleteSources(tx, days.RETENTION_EVENTS_DAYS)],
   ['posts', (tx, days) => deletePosts(tx, days.RETENTION_EVENTS_DAYS)],
   ['pictures', (tx, days, images) => deletePictures(tx, days.RETENTION_PICTURES_DAYS, images)],
   ['findings', (tx, days) => deleteFindings(tx, days.RETENTION_FINDINGS_DAYS)],

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
 import { cartIn, unitsText } from '../ledger/cart.ts'
-import { readStored, storedDetails, withoutContact } from './intents.ts'
+import { Intents, readStored, storedDetails, withoutContact } from './intents.ts'
+import { Replicas } from './replicas.ts'
+import type { Store } from './scripts.ts'
 
 test('a cart travels through Redis as one text', () => {
   const part = fc.oneof(
@@ -30,6 +32,17 @@ test('a contact is not shown with an intent that is set aside', () => {
   const stored = (details: string) => `1 1 one key hash ${details} user:an account`
   const withContact = storedDetails({ ...r, contact: { email: 'ada@example.com', address: null, language: 'en' } })
   expect(withoutContact(stored(withContact))).toBe(stored(storedDetails(r)))
+})
+
+test('an intent that is recovered has the source of its visitor', () => {
+  // Reading a stored text asks no store.
+  const redis = {} as Store
+  const intents = new Intents(redis, new Replicas(redis), 's', '{s}:unrecorded')
+  for (const source of ['newsletter spring drop', 'example.org', undefined]) {
+    const { order, ...r } = { ...reservationOf('s'), ...(source && { source }) }
+    const stored = `17 1 one ${r.key} ${r.hash} ${storedDetails({ order, ...r })} ${r.visitor}`
+    expect(intents.intent(order, stored).reservation).toEqual({ order, ...r })
+  }
 })
 
 test('a stored intent is read by its fields, and a damaged one is none', () => {

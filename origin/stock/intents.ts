@@ -56,8 +56,8 @@ const FIELDS = {
   hash: /^\S+$/,
   line: /^\S+$/,
   number: /^\d{1,16}$/,
-  /** The seller: the sale, to its queue, or an operator at the box office. */
-  seller: /^(queue|box-office)$/,
+  /** The seller: the sale, to its queue, with the visitor's source if there is one; or the box office. */
+  seller: /^(queue(:[a-z0-9._+-]{1,40})?|box-office)$/,
   /** The method, which may be empty, then the charge and the contact if there are any. */
   payment: /^[^\s&@]*(&[\w-]+)?(@[\w-]+)?$/,
 }
@@ -84,8 +84,9 @@ export function readStored(stored: string): StoredIntent | null {
  * The parts of an intent that reserve.lua only stores. A charge has an `&` before it, a contact an `@`, and both no
  * space; they leave Redis with the intent.
  */
-export function storedDetails({ line, number, isBoxOffice, method, charge, contact }: Reservation): string {
-  const details = `${line} ${number} ${isBoxOffice ? BOX_OFFICE : 'queue'} ${method ?? ''}`
+export function storedDetails({ line, number, source, isBoxOffice, method, charge, contact }: Reservation): string {
+  const seller = isBoxOffice ? BOX_OFFICE : source ? `queue:${source.replaceAll(' ', '+')}` : 'queue'
+  const details = `${line} ${number} ${seller} ${method ?? ''}`
   return `${details}${charge ? `&${pack(charge)}` : ''}${contact ? `@${pack(contact)}` : ''}`
 }
 
@@ -242,6 +243,7 @@ export class Intents {
     const [withCharge, contact] = payment.split('@')
     const [method, charge] = assertExists(withCharge, 'A stored payment has a method, or an empty one.').split('&')
     const cart = cartIn(units)
+    const [, source] = seller.split(':')
     return {
       order,
       sale: this.#saleId,
@@ -252,6 +254,7 @@ export class Intents {
       key,
       hash,
       number: Number(number),
+      ...(source && { source: source.replaceAll('+', ' ') }),
       ...(seller === BOX_OFFICE && { isBoxOffice: true }),
       quantity: Number(quantity),
       method: method || null,

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot'
 import { exactly, filled, ID, ID_FORM, instant, note, OrderId, Texts, whole } from './fields.ts'
+import { Source } from './source.ts'
 
 /** The line of a sale that has only one. */
 export const PUBLIC_LINE = 'public'
@@ -186,6 +187,8 @@ export const JoinRequest = v.strictObject(
     /** Solutions of the challenges, as their widgets send them. */
     altcha: v.optional(v.pipe(v.string('text is required'), v.maxLength(8_192))),
     turnstile: v.optional(v.pipe(v.string('text is required'), v.maxLength(2_048))),
+    /** Where the visitor came from. */
+    source: v.optional(Source),
   },
   ({ expected }) => (expected === 'never' ? 'there is no such field' : 'an object is required'),
 )

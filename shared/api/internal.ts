@@ -6,6 +6,7 @@ import { Email, LANGUAGES, Texts } from './fields.ts'
 import { Delivery, Fees, type GoodsDocument } from './goods.ts'
 import { PushOffer, PushSubscription } from './mails.ts'
 import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale, Totals } from './public.ts'
+import { SourceLabel } from './source.ts'
 
 /**
  * The header in which a buyer's call carries the edge's token (EDGE_TOKEN). The buyer's own token is in
@@ -189,6 +190,8 @@ export const JoinCounts = v.object({
   crowded: count,
   /** The number of solved proofs of work. */
   proofs: count,
+  /** The new places by the label of their source, as far as they have one. */
+  sources: v.record(SourceLabel, count),
   /** The refusals by the name of the problem. */
   refusals: byName(/^[a-z-]{1,40}$/),
   /** The number of matches of each rule. */

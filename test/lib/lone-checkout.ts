@@ -88,7 +88,7 @@ export function useLoneCheckouts() {
     await sales.refresh().catch(() => {})
     const [metrics, memory] = [createMetrics(), new SaleMemory()]
     const gates = new Gates(store, memory)
-    const arrivals = new Arrivals({ redis: store, metrics, memory, log })
+    const arrivals = new Arrivals({ redis: store, metrics, memory, sources: { count() {} }, log })
     const checkout = new Checkout(
       {
         sql: its,

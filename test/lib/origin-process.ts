@@ -157,7 +157,11 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
       return sale
     },
 
-    token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number; line?: string } = {}) {
+    token(
+      sale: string,
+      visitor: string = randomUUID(),
+      changes: { exp?: number; num?: number; line?: string; src?: string } = {},
+    ) {
       const iat = Math.floor(Date.now() / 1000)
       return signToken(ADMISSION, importSecrets(at().keys), {
         sub: visitor,

@@ -11,11 +11,14 @@ import { noticeTurn } from './notices.ts'
 import { checkOwnOrder, showOrderButtons } from './orders.ts'
 import { showOutlook, showWay } from './outlook.ts'
 import { showFeed } from './posts.ts'
+import { fillSource } from './source.ts'
 import { showStock } from './stock.ts'
 import { loadTurnScripts } from './turn-scripts.ts'
 
 export function show(state: PageState, tools: Tools): void {
   const { schedule, page, place } = state
+  // Before another page may be loaded, whose address has no campaign.
+  fillSource()
   openChosenLanguage(page)
   showAnnouncement(schedule, page)
   showFeed(schedule, page)

@@ -136,7 +136,7 @@ export async function open(content = '', page: PageData = {}, script: ScriptOpti
  */
 function openWindow(): void {
   window = new Window({ url: 'https://shop.example/sales/demo/buy' })
-  const { document, location, history, localStorage, DOMParser, FormData, Element } = window
+  const { document, location, history, localStorage, sessionStorage, DOMParser, FormData, Element } = window
   // happy-dom does not support `:enabled`.
   const { querySelector } = Element.prototype
   Element.prototype.querySelector = function (this: Element, selector: string) {
@@ -144,7 +144,7 @@ function openWindow(): void {
   } as typeof querySelector
   Object.defineProperty(location, 'reload', { value: reload })
   const globals = {
-    ...{ document, location, history, localStorage, DOMParser, FormData },
+    ...{ document, location, history, localStorage, sessionStorage, DOMParser, FormData },
     addEventListener: window.addEventListener.bind(window),
     scrollTo: () => {},
     navigator: browser,

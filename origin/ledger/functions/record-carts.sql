@@ -14,7 +14,8 @@
 --   no_stock: also `product`, of which too few units are left.
 -- carts: the stored lines of recorded orders, by order: names and prices as they are at this moment.
 create or replace function record_carts(
-  p_sale text, p_ids uuid[], p_visitors text[], p_lines text[], p_numbers bigint[], p_quantities int[], p_keys text[],
+  p_sale text, p_ids uuid[], p_visitors text[], p_lines text[], p_numbers bigint[], p_sources text[],
+  p_quantities int[], p_keys text[],
   p_hashes text[], p_methods text[], p_note_refusals boolean, p_demand int[],
   p_line_orders int[], p_line_products text[], p_line_quantities int[], p_line_seats int[], p_line_prices bigint[],
   p_line_shares bigint[], p_stored int[], p_box_office int[], p_bills jsonb[], p_terms int[],
@@ -106,11 +107,11 @@ begin
       group by l.i, coalesce(p.variant_of, p.product_id), p.limit_per_visitor
         having sum(l.quantity) > p.limit_per_visitor);
   if v_simple then
-    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, source, quantity,
       unit_price_minor, currency, cart,
                         bill, terms, status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select unnest(p_ids), unnest(numbers), p_sale, unnest(v_first), unnest(p_visitors), unnest(p_lines),
-      unnest(p_numbers),
+      unnest(p_numbers), unnest(p_sources),
            unnest(p_quantities), unnest(v_price), unnest(v_currency), unnest(v_carts), unnest(p_bills),
              unnest(p_terms), 'reserved', unnest(p_keys),
            unnest(p_hashes), unnest(p_methods), record_carts.created_at, record_carts.reserved_until;
@@ -130,9 +131,9 @@ begin
   -- One by one, each as it would be alone after those before it.
   carts := '{}';
   for v_one in
-    select a.* from unnest(p_ids, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes,
+    select a.* from unnest(p_ids, p_visitors, p_lines, p_numbers, p_sources, p_quantities, p_keys, p_hashes,
       p_methods) with ordinality
-      as a(id, visitor, line, number, quantity, key, hash, method, i) order by a.i
+      as a(id, visitor, line, number, source, quantity, key, hash, method, i) order by a.i
   loop
     v_verdict := 'recorded';
     v_order := null;
@@ -220,7 +221,7 @@ begin
         from v_one.id;
     end;
     if v_written then
-      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, source, quantity,
         unit_price_minor, currency, cart,
                           bill, terms, status, idempotency_key, request_hash, payment_method, created_at,
                             reserved_until, reason)
@@ -229,7 +230,7 @@ begin
           select l.product from unnest(p_line_orders, p_line_products) with ordinality as l(i, product, n)
           where l.i = v_one.i order by l.n limit 1), (select min(p.product_id) from products p
             where p.sale_id = p_sale), ''),
-        v_one.visitor, v_one.line, v_one.number, v_one.quantity, coalesce(v_price[v_one.i], 0),
+        v_one.visitor, v_one.line, v_one.number, v_one.source, v_one.quantity, coalesce(v_price[v_one.i], 0),
         coalesce(v_currency[v_one.i], (select min(p.currency) from products p where p.sale_id = p_sale), ''),
           v_carts[v_one.i], p_bills[v_one.i], p_terms[v_one.i], case when v_verdict = 'recorded' then 'reserved'
           else 'cancelled' end,

@@ -31,7 +31,7 @@
 -- p_prices: the unit prices that the buyers were shown; null for those who take any, or where all do.
 create or replace function record_reservations(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_lines text[], p_numbers bigint[],
-  p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
+  p_sources text[], p_quantities int[], p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
   p_demand int[], p_prices bigint[],
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb,
   out numbers bigint[]
@@ -89,12 +89,12 @@ begin
       p.unit_price_minor, p.currency
     into prices, v_price, v_currency;
     if found then
-      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+      insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, source, quantity,
         unit_price_minor, currency,
                           status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
       -- In the select list: in a from clause each array is copied first.
       select unnest(p_ids), unnest(numbers), p_sale, p_products[1], unnest(p_visitors), unnest(p_lines),
-        unnest(p_numbers),
+        unnest(p_numbers), unnest(p_sources),
              unnest(p_quantities), v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
              record_reservations.created_at, record_reservations.reserved_until;
       get diagnostics recorded = row_count;
@@ -118,13 +118,15 @@ begin
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
     left join products p on p.sale_id = p_sale and p.product_id = w.product;
   if v_simple then
-    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+    insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, source, quantity,
       unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
-    select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, p.unit_price_minor, p.currency,
+    select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.source, a.quantity,
+           p.unit_price_minor, p.currency,
            'reserved', a.key, a.hash, a.method, record_reservations.created_at, record_reservations.reserved_until
-    from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
-      as a(id, of_order, product, visitor, line, number, quantity, key, hash, method)
+    from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_sources, p_quantities, p_keys, p_hashes,
+      p_methods)
+      as a(id, of_order, product, visitor, line, number, source, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
     get diagnostics recorded = row_count;
     insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
@@ -221,11 +223,12 @@ begin
     end if;
   end loop;
 
-  insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, quantity,
+  insert into orders (order_id, number, sale_id, product_id, visitor, line, ticket_number, source, quantity,
     unit_price_minor, currency,
                       status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
   -- A product that was removed meanwhile has no price: the refusal is noted all the same.
-  select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.quantity, coalesce(p.unit_price_minor, 0),
+  select a.id, a.of_order, p_sale, a.product, a.visitor, a.line, a.number, a.source, a.quantity,
+         coalesce(p.unit_price_minor, 0),
          coalesce(p.currency, (select min(other.currency) from products other where other.sale_id = p_sale), ''),
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
          case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
@@ -233,10 +236,10 @@ begin
          case when a.verdict = 'recorded' then record_reservations.reserved_until
            else record_reservations.created_at end,
          case a.verdict when 'unpaid' then 'too_many' else nullif(a.verdict, 'recorded') end
-  from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_quantities, p_keys, p_hashes, p_methods,
-    v_verdicts,
+  from unnest(p_ids, numbers, p_products, p_visitors, p_lines, p_numbers, p_sources, p_quantities, p_keys, p_hashes,
+    p_methods, v_verdicts,
               v_written)
-    as a(id, of_order, product, visitor, line, number, quantity, key, hash, method, verdict, written)
+    as a(id, of_order, product, visitor, line, number, source, quantity, key, hash, method, verdict, written)
   left join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;
   insert into events (type, order_ids, status)

@@ -17,6 +17,8 @@ export const orders = pgTable(
     /** The queue of the sale that admitted the visitor: `public`, or one of `sales.lines`. */
     line: text().notNull().default('public'),
     ticket_number: bigint({ mode: 'number' }).notNull(),
+    /** The label of where the visitor came from, as their admission has it. Null: they typed the address. */
+    source: text(),
     /** Units of all lines that are not returned; they count against the visitor's limit. */
     quantity: integer().notNull(),
     unit_price_minor: bigint({ mode: 'number' }).notNull(),

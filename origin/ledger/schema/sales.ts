@@ -285,3 +285,18 @@ export const saleMinutes = pgTable(
   },
   (t) => [primaryKey({ columns: [t.sale_id, t.minute] })],
 )
+
+/** The visitors of a sale by where they came from. */
+export const saleSources = pgTable(
+  'sale_sources',
+  {
+    sale_id: text().notNull(),
+    /** The label of a source, `typed` or `other` (shared/api/source.ts). */
+    source: text().notNull(),
+    /** How many places were given out. */
+    joined: bigint({ mode: 'number' }).notNull().default(0),
+    /** How many ticket numbers came to the checkout in their turn. */
+    turns: bigint({ mode: 'number' }).notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.sale_id, t.source] })],
+)

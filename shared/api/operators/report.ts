@@ -91,6 +91,18 @@ export interface SaleReport {
   }
 }
 
+/** What became of the visitors from one source, which `GET /admin/sales/{sale}/funnel?by=source` lists. */
+export interface FunnelRow {
+  /** The label of the source, `typed` without one, or `other`. */
+  readonly key: string
+  readonly views: number
+  readonly joined: number
+  readonly turns: number
+  readonly reserved: number
+  readonly paid: number
+  readonly paid_minor: number
+}
+
 /**
  * The wait in a minute that was furthest off among those of the last visitors in the queue, or the latest one while
  * all of them still wait.
