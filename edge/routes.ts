@@ -14,6 +14,7 @@ import { feed, feedPage, postsPage } from './feed/feed.ts'
 import { showFront } from './front/front.ts'
 import { ordersOfAll } from './front/own-orders.ts'
 import { ownSearches, search, searchIndex, suggest } from './front/search.ts'
+import { faviconFile, problemType, robots, securityText, sitemap } from './front/site-files.ts'
 import { brandStyle } from './goods/brand-style.ts'
 import { goods } from './goods/goods.ts'
 import { image } from './goods/images.ts'
@@ -31,7 +32,7 @@ import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
 type Params = Readonly<
-  Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file' | 'mac', string>
+  Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file' | 'mac' | 'type', string>
 >
 
 /** Null for what is not ours after all. */
@@ -116,6 +117,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/search/suggest': buyers(get((_, call) => suggest(call))),
   '/search/index': buyers(get((_, call) => searchIndex(call))),
   '/me/orders': buyers(get((_, call) => ordersOfAll(call))),
+  '/robots.txt': buyers(get((_, call) => robots(call))),
+  '/sitemap.xml': buyers(get((_, call) => sitemap(call))),
+  '/.well-known/security.txt': buyers(get((_, call) => securityText(call))),
+  '/favicon.ico': buyers(get(faviconFile)),
+  '/problems/:type': buyers(get(({ type }, call) => problemType(type, call))),
   '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
 
   '/mail/stop/:order/:mac': {
@@ -142,7 +148,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
 /** The response to a request; null for what is not ours. Throws the problem of a request that no route takes. */
 export function handle(call: Call): Promise<Response> | Response | null {
   const { request, config } = call
-  const path = pathOf(request.url)
+  const path = withoutNeedlessEscapes(pathOf(request.url))
   const [, root, name = ''] = path.split('/', 3)
   const isOfSale = root === 'sales'
   const isOfOrder = root === 'orders'
@@ -160,6 +166,14 @@ export function handle(call: Call): Promise<Response> | Response | null {
   // HEAD is GET without its body, which the runtime drops.
   const handler = route.methods[method === 'HEAD' ? 'GET' : (method as Method)]
   return handler ? handler(params, call) : refuseMethod(route)
+}
+
+const UNRESERVED = /%(2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi
+
+/** `/sales/%64emo` is `/sales/demo`: escaped letters, digits and `-._~` mean the same (RFC 3986, 6.2.2.2). */
+function withoutNeedlessEscapes(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replace(UNRESERVED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
 function refuseMethod({ methods }: Route): Response {
@@ -182,6 +196,7 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   // Any other name belongs to the site behind this Worker.
   image: (text) => /^[0-9a-f]{32}$/.test(text),
   file: isAnything,
+  type: isAnything,
   mac: (text) => /^[\w-]{43}$/.test(text),
 }
 

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { assert } from '../shared/lib/assert.ts'
+import { PROBLEM_TYPES } from '../shared/problem.ts'
 import { createApp } from './app.ts'
 import { TimeoutError } from './lib/with-timeout.ts'
 
@@ -37,4 +38,11 @@ test('a failed assertion is a 500 problem of its own call, without the sentence'
   expect(body).toMatchObject({ type: '/problems/internal-error' })
   expect(JSON.stringify(body)).not.toContain('The state is known')
   expect((await app.request('/sale?state=known')).status).toBe(200)
+})
+
+test('explains each type of problems', async () => {
+  const app = createApp({ routes: {}, log: pino({ level: 'silent' }) })
+  for (const type of PROBLEM_TYPES) expect((await app.request(`/problems/${type}`)).status).toBe(200)
+  expect(await (await app.request('/problems/sold-out')).text()).toContain('All units are sold.')
+  expect((await app.request('/problems/constructor')).status).toBe(404)
 })

@@ -1,7 +1,8 @@
 /** The origin's routes as one app: which call goes where, and how every error leaves. */
 import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
 import type { Logger } from 'pino'
-import { ProblemError, problem } from '../shared/problem.ts'
+import { isProblemType, type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { StorageError } from './images/image-store.ts'
 import { isLedgerAway, isUnstorable } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
@@ -53,10 +54,23 @@ export function createApp({ routes, log }: AppDeps): Hono {
   })
 
   app.get('/healthz', alive)
+  app.get('/problems/:type', (c) => {
+    const type = c.req.param('type')
+    if (!isProblemType(type)) return sendProblem(problem('not-found'))
+    return c.html(problemDocument(problem(type)), 200, { 'content-security-policy': "default-src 'none'" })
+  })
 
   for (const [path, feature] of Object.entries(routes)) app.route(path, feature)
   return app
 }
+
+/** A page that explains a type of problems (RFC 9457, 3.1.1). */
+const problemDocument = ({ type, title, status, detail }: Problem) => html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
+<body><h1>${title}</h1><p>${detail}</p><p><code>${status}</code> <code>${type}</code></p></body>
+</html>
+`
 
 /** Returns the path for the log: it names the sale or the order, and never a person. */
 const pathOf = ({ req }: Context) => req.path.replace(/^(\/admin\/visitors\/).+/, '$1..')

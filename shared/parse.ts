@@ -72,6 +72,13 @@ export function bodyTooLarge(maxBytes = MAX_BODY_BYTES): Problem {
   return problem('body-too-large', { detail, errors: [{ field: 'body', detail }] })
 }
 
+/** True for `application/json` and for types with the suffix `+json` (RFC 6839). */
+export const isJsonType = (contentType: string): boolean => /^application\/([\w.-]+\+)?json\b/i.test(contentType)
+
+/** No body is read compressed: a small one could hold a very large text. */
+export const compressedBody = (): Problem =>
+  problem('unsupported-media-type', { detail: 'Send the body uncompressed.' })
+
 function malformed(detail: string): ProblemError {
   return new ProblemError(problem('invalid-request', { detail, errors: [{ field: 'body', detail }] }))
 }

@@ -65,6 +65,10 @@ const CATALOGUE = {
 
 export type ProblemType = keyof typeof CATALOGUE
 
+export const PROBLEM_TYPES = Object.keys(CATALOGUE) as readonly ProblemType[]
+
+export const isProblemType = (text: string): text is ProblemType => Object.hasOwn(CATALOGUE, text)
+
 /** A wrong field, by its path in the body (`products.0.total`). */
 export interface FieldError {
   readonly field: string
@@ -108,7 +112,10 @@ export function problemResponse(p: Problem): {
   headers: Record<string, string>
   body: string
 } {
-  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }
+  const headers: Record<string, string> = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }
+  if (p.status === 401) headers['www-authenticate'] = challengeOf(p)
+  // No body is read in another coding (RFC 9110, 15.5.16).
+  if (p.status === 415) headers['accept-encoding'] = 'identity'
   if (p.retry_after_seconds === undefined) return { status: p.status, headers, body: JSON.stringify(p) }
   const retry_after_seconds = Math.max(1, Math.ceil(p.retry_after_seconds))
   return {
@@ -117,6 +124,10 @@ export function problemResponse(p: Problem): {
     body: JSON.stringify({ ...p, retry_after_seconds }),
   }
 }
+
+/** A response of 401 names the way to authenticate (RFC 9110, 15.5.2): a bearer token (RFC 6750, section 3). */
+const challengeOf = ({ type }: Problem) =>
+  type === '/problems/invalid-token' ? 'Bearer realm="flash-sale", error="invalid_token"' : 'Bearer realm="flash-sale"'
 
 /** The exception that carries a problem to the http edge. */
 export class ProblemError extends Error {

@@ -216,3 +216,9 @@ describe('a key set', () => {
     }
   })
 })
+
+it('refuses a token before the time that it names itself', async () => {
+  const signed = (nbf: unknown) => signToken(QUEUE, a, { ...place, nbf } as typeof place)
+  for (const nbf of [iat - 60, iat, iat + 4]) expect(readToken(QUEUE, a, signed(nbf), NOW)).toMatchObject({ ok: true })
+  for (const nbf of [iat + 60, 'soon', null]) expect(readToken(QUEUE, a, signed(nbf), NOW)).toEqual(refused)
+})

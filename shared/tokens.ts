@@ -223,6 +223,7 @@ function claimsIn<C extends { exp: number }>(kind: Kind<C>, payload: string, now
   if (json === undefined) return INVALID
   const claims = v.safeParse(kind.claims, json)
   if (!claims.success || json.iss !== kind.issuer || json.aud !== kind.audience) return INVALID
+  if (json.nbf !== undefined && !isPast(json.nbf, nowMs)) return INVALID
   return unlessExpired(claims.output, nowMs)
 }
 
@@ -231,6 +232,9 @@ const LEEWAY_SECONDS = 5
 
 const unlessExpired = <C extends { exp: number }>(claims: C, nowMs: number): Verified<C> =>
   (claims.exp + LEEWAY_SECONDS) * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
+
+/** The time before which a token is not valid (`nbf`; RFC 7519, 4.1.5). */
+const isPast = (nbf: unknown, nowMs: number) => typeof nbf === 'number' && (nbf - LEEWAY_SECONDS) * 1000 <= nowMs
 
 /** The sale that a token names, valid or not. Its holder may join there. */
 export function saleNamedIn(token: string): string | undefined {

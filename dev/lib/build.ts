@@ -61,6 +61,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     searchScript: await bundleAsset('client/front/search-box.ts', 'search', SCRIPT),
     paymentScript: await bundleAsset('client/third-party/stripe-payment.ts', 'payment', SCRIPT),
     pushWorker,
+    favicon: await namedByContent('icon', 'svg', 'image/svg+xml', readFileSync(path('pages/favicon.svg'), 'utf8')),
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }
   return { __ASSETS__: JSON.stringify(assets) }

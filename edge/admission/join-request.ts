@@ -2,9 +2,8 @@
 import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
 import { sourceIn, sourceLabel, TYPED } from '../../shared/api/source.ts'
-import { bodyTooLarge, type Fields, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
-import { ProblemError } from '../../shared/problem.ts'
-import { type Call, formFields, hostOf, refuse } from '../http/call.ts'
+import { type Fields, isJsonType, parse, parseJson } from '../../shared/parse.ts'
+import { type Call, formFields, hostOf, readText, refuse } from '../http/call.ts'
 
 const NOTHING: JoinRequest = {}
 /**
@@ -21,13 +20,18 @@ const FormFields = v.object({
   ),
 })
 
+const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
+
 const requests = new WeakMap<Call, Promise<JoinRequest>>()
 const formsByCall = new WeakMap<Call, Fields>()
 
 /** The fields of a join's form as they were sent, valid or not. */
 export const typedIn = (call: Call): Fields => formsByCall.get(call) ?? {}
 
-/** Reads the body once per request. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
+/**
+ * Reads the body once per request. Throws `invalid-request`, `invalid-fields`, `body-too-large` or
+ * `unsupported-media-type`.
+ */
 export function readJoin(call: Call): Promise<JoinRequest> {
   const known = requests.get(call)
   if (known) return known
@@ -42,17 +46,14 @@ async function readOnce(call: Call): Promise<JoinRequest> {
   const type = headers.get('content-type')
   // Nearly all joins have no body, and reading `body` would make the runtime create a stream.
   if (type === null || headers.get('content-length') === '0' || request.body === null) return NOTHING
-  const isJson = /^application\/([\w.-]+\+)?json\b/i.test(type)
-  // The body is too large or has no length, which no client of this system sends.
-  const length = Number(headers.get('content-length') ?? Number.NaN)
-  if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
-  if (!isJson) {
-    const fields = (await formFields(request)) ?? {}
+  if (FORM.test(type)) {
+    const fields = (await formFields(request)) ?? refuse('invalid-request', { detail: 'The form cannot be read.' })
     formsByCall.set(call, fields)
     return parse(FormFields, withoutEmpty(fields))
   }
-  const text = await request.text().catch(() => refuse('invalid-request', { detail: 'The body is cut off.' }))
-  return text === '' ? NOTHING : parseJson(JoinRequest, text)
+  const text = await readText(request)
+  if (text === '') return NOTHING
+  return isJsonType(type) ? parseJson(JoinRequest, text) : refuse('unsupported-media-type')
 }
 
 /** A form sends every field, even an empty one. */

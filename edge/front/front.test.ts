@@ -262,3 +262,29 @@ it.each([
   expect(shown).toHaveLength(most)
   expect(shown[0]?.sale).toBe(first)
 })
+
+it('tells crawlers what to read: listed sales, and no page of one visitor', async () => {
+  await publish(SALES)
+  const robots = await (await call('/robots.txt')).text()
+  expect(robots).toMatch(
+    /^User-agent: \*\nDisallow: \/sales\/\*\/line\n[\s\S]*\nSitemap: http:\/\/\S+\/sitemap\.xml\n$/,
+  )
+  await expect.poll(async () => (await call('/sitemap.xml')).text()).toMatch(/<loc>http:\/\/[^<]+\/sales\/next<\/loc>/)
+  expect((await call('/favicon.ico')).headers.get('content-type')).toMatch(/^image\/svg\+xml/)
+})
+
+it('says whom to tell of a vulnerability, where that is configured', async () => {
+  expect((await call('/.well-known/security.txt')).status).toBe(404)
+  const env = { ...frontEnv, SECURITY_CONTACT: 'mailto:security@shop.example' }
+  const text = await (await call('/.well-known/security.txt', {}, env)).text()
+  const expires = Date.parse(/^Expires: (\S+)$/m.exec(text)?.[1] ?? '')
+  expect(text).toMatch(/^Contact: mailto:security@shop\.example\nExpires: .*Z\nCanonical: http:\/\//)
+  expect(expires).toBeGreaterThan(Date.now())
+})
+
+it('explains each type of problems', async () => {
+  const response = await call('/problems/sold-out', page)
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('All units are sold.')])
+  expect(await read('/problems/sold-out')).toMatchObject({ type: '/problems/sold-out', status: 410 })
+  expect((await call('/problems/toString')).status).toBe(404)
+})

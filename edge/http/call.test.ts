@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
-import { bodyMsOf, formFields, isCached } from './call.ts'
+import { MAX_BODY_BYTES } from '../../shared/parse.ts'
+import { bodyMsOf, formFields, isCached, readText, wantsHtml, wantsJson } from './call.ts'
 
 it.each([
   ['W/"3-open"', true],
@@ -12,6 +13,37 @@ it.each([
 ])('compares If-None-Match %s with W/"3-open": %s', (tag, cached) => {
   const headers: Record<string, string> = tag === undefined ? {} : { 'if-none-match': tag }
   expect(isCached(new Request('https://shop.example/', { headers }), 'W/"3-open"')).toBe(cached)
+})
+
+const streamed = (text: string, headers: Record<string, string> = {}) =>
+  new Request('https://shop.example/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: new Blob([text]).stream(),
+    duplex: 'half',
+  } as never)
+
+it('reads a body that states no length, and refuses one that is too large or compressed', async () => {
+  expect(await readText(streamed('{"a":1}'))).toBe('{"a":1}')
+  await expect(readText(streamed('x'.repeat(MAX_BODY_BYTES + 1)))).rejects.toMatchObject({ problem: { status: 413 } })
+  await expect(readText(streamed('{}', { 'content-encoding': 'gzip' }))).rejects.toMatchObject({
+    problem: { status: 415 },
+  })
+  const multipart = new FormData()
+  multipart.set('a', 'b')
+  const { headers, body } = new Response(multipart)
+  const form = { method: 'POST', headers: { 'content-type': headers.get('content-type') }, body, duplex: 'half' }
+  expect(await formFields(new Request('https://shop.example/', form as never))).toEqual({ a: 'b' })
+})
+
+it.each([
+  ['text/html', true, false],
+  ['Application/JSON', false, true],
+  ['text/html;q=0.5, application/json', false, true],
+  ['*/*', false, false],
+])('reads Accept: %s', (accept, html, json) => {
+  const request = new Request('https://shop.example/', { headers: { accept } })
+  expect([wantsHtml(request), wantsJson(request)]).toEqual([html, json])
 })
 
 const URLENCODED = 'application/x-www-form-urlencoded'

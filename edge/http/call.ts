@@ -2,8 +2,9 @@
 
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type * as v from 'valibot'
+import { preferred } from '../../shared/lib/accept.ts'
 import { forwardedAddress } from '../../shared/lib/address.ts'
-import { bodyTooLarge, type Fields, MAX_BODY_BYTES, parseJson } from '../../shared/parse.ts'
+import { bodyTooLarge, compressedBody, type Fields, MAX_BODY_BYTES, parseJson } from '../../shared/parse.ts'
 import {
   type Problem,
   ProblemError,
@@ -107,13 +108,15 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(from) : url.slice(from, query)
 }
 
+const FORMS = ['text/html', 'application/json'] as const
+
 export function wantsHtml(request: Request): boolean {
-  return request.headers.get('accept')?.includes('text/html') ?? false
+  return preferred(request.headers.get('accept'), FORMS) === 'text/html'
 }
 
 /** The page is for everyone who does not ask for JSON. */
 export function wantsJson(request: Request): boolean {
-  return !wantsHtml(request) && (request.headers.get('accept')?.includes('application/json') ?? false)
+  return preferred(request.headers.get('accept'), FORMS) === 'application/json'
 }
 
 /** A tag of the content: the same in every isolate and every data centre. */
@@ -138,11 +141,39 @@ export const sendTagged = (
 ): Response =>
   isCached(request, headers.etag) ? new Response(null, { status: 304, headers }) : new Response(make(), { headers })
 
-/** The JSON of a request as the schema reads it. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
+/**
+ * The JSON of a request as the schema reads it. Throws `invalid-request`, `invalid-fields`, `body-too-large` or
+ * `unsupported-media-type`.
+ */
 export async function readJson<T>(schema: v.GenericSchema<unknown, T>, request: Request): Promise<T> {
-  if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES))
-    throw new ProblemError(bodyTooLarge())
-  return parseJson(schema, await request.text().catch(() => refuse('invalid-request')))
+  return parseJson(schema, await readText(request))
+}
+
+/** The body as text. Throws `invalid-request`, `body-too-large` or `unsupported-media-type`. */
+export async function readText(request: Request): Promise<string> {
+  const body = await boundedBody(request)
+  return body.text().catch(() => refuse('invalid-request', { detail: 'The body is cut off.' }))
+}
+
+/** Throws `unsupported-media-type` for a compressed body, and `body-too-large` for a stated length that is too large. */
+export function checkBody({ headers }: Request): void {
+  if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw new ProblemError(compressedBody())
+  if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())
+}
+
+/** The request itself where it states the length of its body; else its body, read and counted. */
+async function boundedBody(request: Request): Promise<Request | Response> {
+  checkBody(request)
+  const { headers, body } = request
+  if (headers.has('content-length') || body === null) return request
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body as ReadableStream<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())
+    chunks.push(chunk)
+  }
+  return new Response(new Blob(chunks), { headers: { 'content-type': headers.get('content-type') ?? '' } })
 }
 
 const decoder = new TextDecoder()
@@ -156,19 +187,23 @@ export const bodyMsOf = (request: Request): number => bodyMs.get(request) ?? 0
 const MAX_NAME = 200
 const MAX_VALUE = 4_096
 
-/** The fields of a form; null if the body is none, or it or one of them is too large. */
+/**
+ * The fields of a form; null if the body is none, or a field is too large. Throws `body-too-large` or
+ * `unsupported-media-type`.
+ */
 export async function formFields(request: Request): Promise<Fields | null> {
-  if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
   const fromMs = Date.now()
   try {
+    const body = await boundedBody(request)
     // What pages send. Of this type the runtime's `text()` warns.
     const isPlain = request.headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')
-    if (isPlain) return withinBounds(plainFields(decoder.decode(await request.arrayBuffer())))
-    const fields = [...(await request.formData())]
+    if (isPlain) return withinBounds(plainFields(decoder.decode(await body.arrayBuffer())))
+    const fields = [...(await body.formData())]
     return withinBounds(
       Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string')),
     )
-  } catch {
+  } catch (error) {
+    if (error instanceof ProblemError) throw error
     return null
   } finally {
     bodyMs.set(request, Date.now() - fromMs)

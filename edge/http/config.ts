@@ -197,6 +197,10 @@ const Worker = v.object({
     "The shop's page for paying, a path with `{order}`; `stripe` for ours with Stripe's form; or `sandbox`. " +
       'Required in production',
   ),
+  SECURITY_CONTACT: optional(
+    v.pipe(v.string(), v.regex(/^(mailto:|https:\/\/|tel:)\S+$/, 'must be a mailto:, https: or tel: address')),
+    'Whom to tell of a vulnerability, for /.well-known/security.txt',
+  ),
   BRAND_NAME: optional(v.string(), 'Name of the shop on pages; without it, that of the sale'),
   BRAND_LOGO: optional(
     v.pipe(v.string(), v.regex(/^(\/(?!\/)|data:image\/)/, 'must be a path of this host, or a data: URI of an image')),

@@ -3,9 +3,8 @@
  * nothing else of theirs, and with the edge's own, without which the origin takes none.
  */
 import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
-import { bodyTooLarge, MAX_BODY_BYTES } from '../../shared/parse.ts'
-import { type Problem, ProblemError } from '../../shared/problem.ts'
-import { bodyMsOf, type Call, NO_STORE, refuse } from './call.ts'
+import type { Problem } from '../../shared/problem.ts'
+import { bodyMsOf, type Call, checkBody, NO_STORE, refuse } from './call.ts'
 
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
@@ -22,7 +21,7 @@ export async function passOn(
   more: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const { request } = call
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())
+  checkBody(request)
   const headers: Record<string, string> = { ...more, authorization: `Bearer ${token}` }
   for (const name of REQUEST_HEADERS) {
     const value = name in headers ? null : request.headers.get(name)

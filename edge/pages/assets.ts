@@ -32,6 +32,7 @@ const NAMES = [
   'searchScript',
   'pushWorker',
   'shareImage',
+  'favicon',
 ] as const
 type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
 declare const __ASSETS__: Assets
@@ -59,6 +60,7 @@ export const {
   searchScript,
   pushWorker,
   shareImage,
+  favicon,
 } = ASSETS
 
 /**

@@ -14,7 +14,7 @@ import { mailedPage, stopContent } from './mail-pages.ts'
 import { orderPage } from './order/order-page.ts'
 import { ordersPage, receiptPage } from './order/orders-page.ts'
 import { paymentPage } from './order/payment-page.ts'
-import { problemContent, retrySeconds } from './problem-page.ts'
+import { problemContent, problemTypeContent, retrySeconds } from './problem-page.ts'
 import { finalPage } from './sale/final-page.ts'
 import { landingPage } from './sale/landing-page.ts'
 import { documentOf, shell } from './shell.ts'
@@ -85,6 +85,13 @@ export function renderProblem(problem: Problem, view: ProblemView): string {
     reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${target && `;url=${target}`}">`
   const body = html`<main id="main" class="page">${main}</main>`
   return String(shell({ lang, words, brand, hasMark: true, home: home ?? front, title, head }, body))
+}
+
+/** The page that explains a type of problems to whoever writes a client. It is in English, as problems are. */
+export function renderProblemType(problem: Problem, view: Pick<SaleView, 'lang' | 'words' | 'brand'>): string {
+  const { title, main } = problemTypeContent(problem)
+  const body = html`<main id="main" class="page">${main}</main>`
+  return String(shell({ ...view, hasMark: true, home: '/', title, head: false }, body))
 }
 
 /** The page at the link with which a mail's reader ends such mails. */

@@ -45,3 +45,14 @@ export function problemContent(
   </section>`
   return { title, main, reloadSeconds: path ? retrySeconds(problem) : null }
 }
+
+/** What a type of problems means, in the words of the API. */
+export function problemTypeContent({ type, title, status, detail }: Problem): Pick<Content, 'title' | 'main'> {
+  const main = html`<section class="stack says">
+    ${heading(title, detail)}
+    <p class="small quiet">The API sends this problem (RFC 9457) with the status <code>${status}</code> and the type
+      <code>${type}</code>. Its <code>detail</code> says what happened in one case, and <code>errors</code> which fields
+      are wrong.</p>
+  </section>`
+  return { title, main }
+}

@@ -4,7 +4,7 @@
 import { textIn } from '../../shared/api/front.ts'
 import { exactly, fill } from '../../shared/format.ts'
 import { pollMaxMs } from '../../shared/schedule.ts'
-import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
+import { favicon, proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
 import type { Brand } from './brand.ts'
 import { buttonTo, type Html, html, icon, texts } from './html.ts'
 import { paymentHead } from './order/payment-page.ts'
@@ -188,7 +188,7 @@ export function shell(
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0a0d0c">
 ${!indexed && html`<meta name="robots" content="noindex">`}
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${favicon.path}">
 <link rel="stylesheet" href="${style.path}">
 ${brand.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
 ${head}

@@ -33,6 +33,29 @@ it.concurrent('gives one visitor one number, however many tabs join at once', as
   expect(new Set(places.map((place) => place.number)).size).toBe(1)
 })
 
+it.each([
+  ['a chunked body of two bytes', { 'content-type': 'application/json' }, '{}', 201],
+  ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'line=', 201],
+  ['plain text', { 'content-type': 'text/plain' }, '{}', 415],
+  ['a compressed body', { 'content-type': 'application/json', 'content-encoding': 'gzip' }, '{}', 415],
+  ['a chunked body that is too large', { 'content-type': 'application/json' }, 'x'.repeat(70_000), 413],
+] as const)('reads what a join sends as HTTP says: %s', async (_, headers, text, status) => {
+  const sale = await new TestSale().publish()
+  const body = new Blob([text]).stream()
+  const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers, body })
+  expect(response.status).toBe(status)
+  expect(response.headers.get('accept-encoding')).toBe(status === 415 ? 'identity' : null)
+})
+
+it('knows a sale by any spelling of its address', async () => {
+  const sale = await new TestSale().publish()
+  const escaped = `%${sale.name.charCodeAt(0).toString(16)}${sale.name.slice(1)}`
+  const answers = [`/sales/${escaped}`, `/sales/${sale.name}%2f`].map((path) =>
+    call(path, { headers: { accept: 'application/json' } }),
+  )
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 404])
+})
+
 it('reports a missed turn, and gives its visitor one new number at the end', async () => {
   const sale = await new TestSale().publish()
   const place = await sale.ready()

@@ -5,6 +5,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { pageLimit, SaleId } from '../../shared/api/fields.ts'
+import { preferred } from '../../shared/lib/accept.ts'
 import { parse } from '../../shared/parse.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
@@ -42,7 +43,8 @@ interface Place {
 export async function feed(sql: Sql, c: Context): Promise<Response> {
   const { after, limit, sale } = parse(FeedQuery, c.req.query())
   const { changes, next } = await readFeed(sql, after ?? START, limit, sale)
-  if (!c.req.header('accept')?.includes('application/x-ndjson')) return c.json({ changes, next })
+  const type = preferred(c.req.header('accept'), ['application/json', 'application/x-ndjson'])
+  if (type !== 'application/x-ndjson') return c.json({ changes, next })
   const lines = changes.map((change) => `${JSON.stringify(change)}\n`).join('')
   return c.body(lines, 200, { 'content-type': 'application/x-ndjson; charset=utf-8', 'next-cursor': next })
 }

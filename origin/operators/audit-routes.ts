@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import { pageLimit, SaleId } from '../../shared/api/fields.ts'
+import { preferred } from '../../shared/lib/accept.ts'
 import { readAudit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { query } from '../lib/http/request.ts'
@@ -38,8 +39,8 @@ export function auditRoutes(sql: Sql) {
 }
 
 function accepted(c: Context): 'json' | 'csv' | 'ndjson' {
-  const accept = c.req.header('accept') ?? ''
-  return accept.includes('text/csv') ? 'csv' : accept.includes('application/x-ndjson') ? 'ndjson' : 'json'
+  const type = preferred(c.req.header('accept'), ['application/json', 'text/csv', 'application/x-ndjson'])
+  return type === 'text/csv' ? 'csv' : type === 'application/x-ndjson' ? 'ndjson' : 'json'
 }
 
 type Entry = Awaited<ReturnType<typeof readAudit>>[number]

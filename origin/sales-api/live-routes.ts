@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
+import { preferred } from '../../shared/lib/accept.ts'
 import { beginStream, EventStreams, responseOf, withoutStream } from '../lib/http/event-stream.ts'
 import type { AdminSales } from './admin-sales.ts'
 import type { Live } from './live.ts'
@@ -35,7 +36,8 @@ export function liveRoutes({ live, sales }: LiveRoutesDeps) {
 
   const app = new Hono()
   app.get('/sales/:sale/live', async (c, next) => {
-    if (!c.req.header('accept')?.includes('text/event-stream')) return next()
+    const type = preferred(c.req.header('accept'), ['application/json', 'text/event-stream'])
+    if (type !== 'text/event-stream') return next()
     const response = responseOf(c)
     if (!response) return withoutStream(c)
     streams.enter()

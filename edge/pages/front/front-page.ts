@@ -5,7 +5,7 @@
 import type { ListedSale } from '../../../shared/api/front.ts'
 import { clock, fill, listed, moment, roughly, shortly } from '../../../shared/format.ts'
 import { titleIn } from '../../../shared/search/entries.ts'
-import { frontScript, searchScript } from '../assets.ts'
+import { frontScript, searchScript, shareImage } from '../assets.ts'
 import type { Brand } from '../brand.ts'
 import { buttonTo, type Html, heading, html, icon, texts } from '../html.ts'
 import { picture } from '../parts/picture.ts'
@@ -45,6 +45,8 @@ export function frontPage(front: Front): Html {
 <meta property="og:url" content="${host}/">
 <meta property="og:title" content="${brand.name}">
 <meta property="og:description" content="${description}">
+<meta property="og:image" content="${host}${shareImage.path}">
+<meta property="og:image:alt" content="${brand.name}">
 <noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}"></noscript>`
   const main = html`<main id="main" class="page front" data-now-ms="${Math.round(nowMs)}" data-clock="${
     next && `/sales/${next.sale}/schedule`

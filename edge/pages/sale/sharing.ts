@@ -48,6 +48,7 @@ export function sharingHead(context: PageContext): Html {
 ${isNamed(view) && html`<meta property="og:site_name" content="${brand.name}">`}
 <meta property="og:locale" content="${LOCALES[lang]}">
 <meta property="og:image" content="${image}">
+<meta property="og:image:alt" content="${altOf(view)}">
 ${
   size &&
   html`<meta property="og:image:width" content="${size[0]}"><meta property="og:image:height" content="${size[1]}">`
@@ -86,6 +87,9 @@ function imageOf(view: SaleView): { path: string; size?: readonly [number, numbe
   }
   return /^\/.*\.(png|jpe?g|webp)$/i.test(logo) ? { path: logo } : { path: shareImage.path, size: [1200, 630] }
 }
+
+/** The words of the shared picture for those who cannot see it: those of the sale's own picture, otherwise its name. */
+const altOf = (view: SaleView) => picturesOf(view)[0]?.alt || view.state.name
 
 function saleEvent(view: SaleView, url: string, image: string) {
   const { state, schedule, brand, host } = view

@@ -7,7 +7,15 @@ import { type HttpBindings, RequestError } from '@hono/node-server'
 import type { Context, Env, MiddlewareHandler } from 'hono'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
 import { IdempotencyKey } from '../../../shared/api/fields.ts'
-import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson, tryParse } from '../../../shared/parse.ts'
+import {
+  bodyTooLarge,
+  compressedBody,
+  isJsonType,
+  MAX_BODY_BYTES,
+  parse,
+  parseJson,
+  tryParse,
+} from '../../../shared/parse.ts'
 import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../../shared/problem.ts'
 
 /** For JSON about one buyer. */
@@ -61,8 +69,13 @@ export function headerOf(c: Context, name: Lowercase<string>): string | undefine
   return Array.isArray(sent) ? sent.join(', ') : sent
 }
 
+function requireUncompressed(c: Context): void {
+  if ((headerOf(c, 'content-encoding') ?? 'identity') !== 'identity') refuse(compressedBody())
+}
+
 /** The body, unless it is too large. A given length is trusted, since Node reads no further; else bytes are counted. */
 export async function readBytes(c: Context, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array<ArrayBuffer>> {
+  requireUncompressed(c)
   const length = headerOf(c, 'content-length')
   if (length === undefined || headerOf(c, 'transfer-encoding') !== undefined) return countedBytes(c, maxBytes)
   return Number(length) <= maxBytes ? new Uint8Array(await c.req.arrayBuffer()) : refuse(bodyTooLarge(maxBytes))
@@ -70,6 +83,7 @@ export async function readBytes(c: Context, maxBytes = MAX_BODY_BYTES): Promise<
 
 /** The same as text. */
 export async function readText(c: Context, maxBytes = MAX_BODY_BYTES): Promise<string> {
+  requireUncompressed(c)
   const length = headerOf(c, 'content-length')
   if (length !== undefined && headerOf(c, 'transfer-encoding') === undefined && Number(length) <= maxBytes)
     return c.req.text()
@@ -85,8 +99,7 @@ async function countedBytes(c: Context, maxBytes: number): Promise<Uint8Array<Ar
 
 /** The body as it arrives. Refuses one that is too large, and one that is compressed. */
 export async function* chunksOf(c: Context, maxBytes = Number.POSITIVE_INFINITY): AsyncGenerator<Uint8Array> {
-  if ((headerOf(c, 'content-encoding') ?? 'identity') !== 'identity')
-    refuse(problem('unsupported-media-type', { detail: 'Send the body uncompressed.' }))
+  requireUncompressed(c)
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.length
@@ -103,8 +116,7 @@ export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>,
 /** The same for a body that was read before. */
 export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text: string): T {
   const type = headerOf(c, 'content-type')
-  if (text !== '' && type && !/^application\/([\w.-]+\+)?json\b/i.test(type))
-    return refuse(problem('unsupported-media-type'))
+  if (text !== '' && type && !isJsonType(type)) return refuse(problem('unsupported-media-type'))
   return parseJson(schema, text === '' ? '{}' : text)
 }
 
