@@ -168,22 +168,27 @@ function unitsMeant(lines: readonly PricedLine[], { products, units_per_use }: D
 const partOf = (minor: number, units: number, quantity: number) =>
   units === quantity ? minor : Number((2n * BigInt(minor) * BigInt(units) + BigInt(quantity)) / (2n * BigInt(quantity)))
 
-function shippingOf(
-  lines: readonly PricedLine[],
-  { kind, countries, prices }: Delivery,
-  country?: string,
-): number | null {
+function shippingOf(lines: readonly PricedLine[], delivery: Delivery, country?: string): number | null {
+  const { kind, countries, prices } = delivery
   if (kind !== 'address') return 0
   if (country !== undefined && countries && !countries.includes(country)) return null
   if (!prices) return 0
+  return priceOfDelivery(lines, delivery, country)?.amount_minor ?? null
+}
+
+/** The first price that matches the country and the weight of these lines. */
+export function priceOfDelivery(
+  lines: readonly Pick<PricedLine, 'quantity' | 'weight_grams'>[],
+  { prices = [] }: Pick<Delivery, 'prices'>,
+  country?: string,
+) {
   // A product without a weight adds nothing to the weight of a parcel.
   const grams = sum(lines.map(({ quantity, weight_grams }) => quantity * (weight_grams ?? 0)))
-  const price = prices.find(
+  return prices.find(
     (one) =>
       (!one.countries || (country !== undefined && one.countries.includes(country))) &&
       (one.up_to_grams === undefined || grams <= one.up_to_grams),
   )
-  return price ? price.amount_minor : null
 }
 
 const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0)

@@ -14,8 +14,8 @@ import { invalidField, type Problem, ProblemError, problemIn } from '../../share
 import { refuseBlockedHolder, requireBuyer } from '../admission/admit.ts'
 import { type Call, formFields, isScript, refuse, seeOther, sendJson, sendProblem, wantsJson } from '../http/call.ts'
 import { callOrigin } from '../http/origin.ts'
-import { lostIn, restOf } from '../pages/turn/cart/rest.ts'
-import { linesIn, wishIn, withOffer } from '../pages/turn/cart-fields.ts'
+import { isTaken, lostIn, restAfter } from '../pages/turn/cart/rest.ts'
+import { CART, linesIn, REMOVE, TAKE, TO_HALL, wishIn, withOffer, withoutRemoved } from '../pages/turn/cart-fields.ts'
 import { buyerIn } from '../pages/turn/checkout-body.ts'
 import { publicNow } from '../queue/sale-now.ts'
 import { visitorPage } from '../sale/visitor-page.ts'
@@ -26,9 +26,12 @@ import { ALREADY, limitOrders, orderIn, orderOf, refuseAs } from './own-orders.t
 /** A body that is no form has none. */
 const NO_FIELDS: Fields = {}
 
+/** A form with one of these fields is shown again instead of buying. */
+const SHOWN_AGAIN = ['apply', 'again', TAKE, TO_HALL, REMOVE]
+
 /**
- * The route `POST /sales/{sale}/buy`: buys, or shows the form again with its price, or with the seats that the shop
- * would choose, if another button was pressed.
+ * The route `POST /sales/{sale}/buy`: buys, or shows the form again with its price, with the seats that the shop would
+ * choose, or with the hall, if another button was pressed.
  */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
   const sent = await formFields(call.request)
@@ -36,8 +39,9 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
   try {
     const wish = chosen && wishIn(chosen)
     if (wish) return await offerSeats(sale, chosen, wish, call)
-    const isToBuy = chosen?.apply === undefined && chosen?.again === undefined
-    return isToBuy ? await buy(sale, chosen, call) : await quote(sale, chosen, call)
+    if (chosen && SHOWN_AGAIN.some((name) => chosen[name] !== undefined))
+      return await quote(sale, withoutRemoved(chosen), call)
+    return await buy(sale, chosen, call)
   } catch (error) {
     const refused = problemIn(error)
     if (wantsJson(call.request)) return sendProblem(refused)
@@ -75,7 +79,7 @@ async function offerSeats(sale: string, fields: Fields, wish: SeatOfferRequest, 
 
 /** Shows the price without a reservation: the turn's page with the total, or for its script the total alone. */
 async function quote(sale: string, fields: Fields, call: Call): Promise<Response> {
-  const isNone = fields.apply === undefined && linesIn(fields).length === 0
+  const isNone = fields[TO_HALL] !== undefined || (fields.apply === undefined && linesIn(fields).length === 0)
   const totals = isNone ? undefined : await totalsOf(sale, fields, call)
   if (totals && wantsJson(call.request)) return sendJson(totals)
   return visitorPage(await publicNow(sale, call), { kind: 'quote', chosen: fields, ...(totals && { totals }) }, call)
@@ -83,9 +87,9 @@ async function quote(sale: string, fields: Fields, call: Call): Promise<Response
 
 /** Adds the price of the rest to the problem of a refused cart, if the price can be read. */
 async function withRest(refused: Problem, fields: Fields, sale: string, call: Call): Promise<Problem> {
-  const lost = fields.cart === undefined ? [] : lostIn(refused, fields)
-  const rest = restOf(fields, lost)
-  if (lost.length === 0 || linesIn(rest).length === 0) return refused
+  const isPartLost = fields[CART] !== undefined && (isTaken(refused) || lostIn(refused, fields).length > 0)
+  const rest = restAfter(refused, fields)
+  if (!isPartLost || linesIn(rest).length === 0) return refused
   const totals = await totalsOf(sale, rest, call).catch(() => undefined)
   return totals ? { ...refused, totals } : refused
 }

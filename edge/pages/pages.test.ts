@@ -84,7 +84,7 @@ it('every language translates every text', () => {
       ? Object.entries(value).flatMap(([key, inner]) => flat(inner, `${at}/${key}`))
       : [[at, value]]
   const english = flat(WORDS.en)
-  const COUNTED = ['ahead', 'attemptsLeft'] as const
+  const COUNTED = ['ahead', 'attemptsLeft', 'inDays'] as const
   const ALIKE = ['/address/eircode', '/address/province', '/address/district']
   const alike = new Set(['/fullStop', '/offline', '/total', '/front/inTime', ...ALIKE])
   for (const lang of LANGUAGES) {
@@ -140,13 +140,14 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
       no(/class="lost"|<s>/),
     ],
   },
-  'of a turn in a hall offers the best seats, places and products, and chooses none': {
+  'of a turn in a hall offers the best seats, leads to a cart if there is more, and chooses none': {
     'hall-turn': [
       /name="best-quantity"[^>]* max="6" value=""/,
       /<option value="B" >from €48\.00<\/option>/,
       /name="best-kind" value="" checked[\s\S]*name="best-kind" value="accessible" ><span>Wheelchair place with companion</,
       /<button class="button" name="find" value="best" formnovalidate>Find seats</,
-      /name="places:standing"[^>]* value=""[\s\S]*name="units:programme"/,
+      /name="take" value="1"[\s\S]*>Go on without a seat<\/span><\/button>/,
+      no(/name="(places|units):/),
       no(/name="seat:|name="product_id" value="[^"]/),
       // The first script recognises by this field that there is something to choose.
       'name="product_id" value=""',
@@ -159,6 +160,21 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
       /name="seat:stalls-b:C-2" value="1" checked[\s\S]*name="offered" value="seat:stalls-b:C-2 seat:stalls-b:C-3"/,
       /<noscript><button [^>]*name="find" value="another" formnovalidate>/,
     ],
+    'hall-turn-alone': [/<button class="button">Reserve<\/button>/, no('name="take"')],
+    'hall-turn-back': [
+      /id="chosen-seats"[\s\S]*>Take these<\/span><\/button>/,
+      // What the cart has is kept, and counts.
+      /type="hidden" name="places:standing" value="2"[\s\S]*type="hidden" value="2" data-price/,
+    ],
+    'hall-cart': [
+      /<bdi>Row F, seat 7<\/bdi>[\s\S]*type="hidden" name="seat:stalls-b:F-7" value="1"\s+data-seat-price="4800"/,
+      /name="remove"\s+value="seat:stalls-b:F-7" formnovalidate/,
+      /name="hall" value="1" formnovalidate>Change seats</,
+      /name="places:standing"[^>]* value="2"[\s\S]*name="units:programme"/,
+      /<bdi>Stalls B, Row F, seat 8<\/bdi>[\s\S]*€48\.00[\s\S]*€172\.00/,
+      no('id="hall"'),
+    ],
+    'hall-cart-empty': [/A seat in the hall[\s\S]*from €48\.00[\s\S]*name="hall" value="1" formnovalidate>Choose</],
     // The map needs the chart, and prices are not offered as a filter without it.
     'hall-turn-without-chart': [no(/id="hall"|best-category/)],
     turn: [no('hall')],
@@ -169,7 +185,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
       /name="best-quantity"[^>]* value="6"[^>]*aria-describedby="fault-best"/,
       /<option value="stalls-b" selected>[\s\S]*<option value="B" selected>/,
     ],
-    'hall-turn-gone': [fault('places-standing', words.hall.fewer), no('fault-seats')],
+    'hall-cart-gone': [/Standing<\/bdi> has just gone/, 'name="seat:stalls-b:F-7"'],
     'hall-turn-nothing-chosen': [words.hall.chooseFirst],
   },
   'of an order names each seat, and strikes through and says what was given back': {
@@ -200,7 +216,7 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
     'turn-last-one': [no('name="quantity"')],
   },
   'offers messages by push beside a turn and an order, while some may come': {
-    'turn, hall-turn, order-reserved, order-confirmed': ['id="notice-push"'],
+    'turn, hall-cart, hall-turn-alone, order-reserved, order-confirmed': ['id="notice-push"'],
     'order-expired, order-refunded': [no('id="notice-push"')],
   },
   'without a script reloads at the end of a turn, and now and then after a missed one': {
@@ -364,9 +380,14 @@ describe('a page', () => {
     const seats = (html: string) => [...html.matchAll(/name="seat:([^"]+)" value="1" checked/g)].map(([, seat]) => seat)
     expect(seats(taken)).toEqual(['stalls-b:G-9', 'stalls-b:G-10'])
     expect(taken).toMatch(/<bdi>Stalls B<\/bdi>, <bdi>Row G, seat 9<\/bdi><\/span>\s*<b>€48\.00</)
-    expect(taken).toMatch(/name="places:standing"[^>]* value="2"/)
     expect(seats(page('hall-turn-seat-taken-no-offer'))).toEqual(['stalls-b:F-8'])
     expect(page('hall-turn-seat-taken-no-offer')).toContain(words.hall.noOffer)
+    const cart = page('hall-cart-seat-taken')
+    expect(cart).toContain('Somebody else was faster: Stalls B, Row F, seat 7.')
+    expect([...cart.matchAll(/name="seat:([^"]+)" value="1"/g)].map(([, seat]) => seat)).toEqual([
+      ...['stalls-b:G-9', 'stalls-b:G-10'],
+    ])
+    expect(cart).toMatch(/name="places:standing"[^>]* value="2"/)
   })
 
   it('names what was bought in the visitor’s language, else as it was sold', () => {

@@ -1,7 +1,9 @@
 /** An invented hall, with visitors' choices and orders in it, for previews and tests. */
+
+import type { Quote } from '../../shared/api/internal.ts'
 import type { Order, OrderLine, PublicProduct } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
-import { seatField, unitsField, withOffer } from '../pages/turn/cart-fields.ts'
+import { CART, seatField, unitsField, withOffer } from '../pages/turn/cart-fields.ts'
 import type { HallFacts, SaleView } from '../pages/view.ts'
 
 const SECTION = { currency: 'EUR', section_type: 'reserved' } as const
@@ -59,12 +61,25 @@ export const inHall = (state: SaleView['state']) => ({
   hall: HALL,
 })
 
-/** The choice is two neighbouring seats and standing places. */
+/** The fields of a sale of seats alone, which leads to no cart. */
+export const inHallAlone = (state: SaleView['state']) => {
+  const hall = inHall(state)
+  return { ...hall, state: { ...hall.state, products: [STALLS, BALCONY] } }
+}
+
+/** The choice is two neighbouring seats. */
 export const chosenSeats = {
   idempotency_key: 'a-key',
   [seatField('stalls-b', 'F-7')]: '1',
   [seatField('stalls-b', 'F-8')]: '1',
-  [unitsField('standing', true)]: '2',
+}
+
+/** The cart has two neighbouring seats and standing places. */
+export const hallCart = { ...chosenSeats, [CART]: '1', [unitsField('standing', true)]: '2' }
+
+export const hallQuote: Quote = {
+  ...{ subtotal_minor: 17_200, discount_minor: 0, fees: [], shipping_minor: 0, tax_minor: 2_746 },
+  ...{ total_minor: 17_200, promo_codes: [], needs_country: false },
 }
 
 /** The choice is more best seats than there are. */

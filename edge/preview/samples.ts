@@ -19,7 +19,17 @@ import { WORDS } from '../pages/words/words.ts'
 import { cartQuote, chosenCart, ofTour, shirtGone } from './cart-samples.ts'
 import { withGoods } from './drop-samples.ts'
 import { frontSamples, HOUSE } from './front-samples.ts'
-import { chosenBest, chosenSeats, inHall, offeredSeats, orderOfSeats, seatTaken } from './hall-samples.ts'
+import {
+  chosenBest,
+  chosenSeats,
+  hallCart,
+  hallQuote,
+  inHall,
+  inHallAlone,
+  offeredSeats,
+  orderOfSeats,
+  seatTaken,
+} from './hall-samples.ts'
 import {
   ANNOUNCED,
   FREE,
@@ -157,6 +167,7 @@ export function samplePages({
     alreadyHas: false,
   })
   const hall = inHall(shop.state)
+  const seatsAlone = inHallAlone(shop.state)
   // A real sale has its own goods.
   const goodsOnly = sale ? {} : withGoods(shop.state)
   const seats = (status: OrderStatus, returned = false) => orderOfSeats(order(status, nowMs), returned)
@@ -348,14 +359,19 @@ export function samplePages({
     'hall-turn': inShop(turn(), hall),
     'hall-turn-without-chart': inShop(turn(), { ...hall, hall: null, state: { ...hall.state, chart_version: null } }),
     'hall-turn-offer': inShop({ ...turnOf(ADMISSION_TTL_SECONDS * 1000), entered: { chosen: offeredSeats } }, hall),
-    'hall-turn-seat-taken': inShop(turnAgain(seatTaken, chosenSeats), hall),
-    'hall-turn-seat-taken-no-offer': inShop(turnAgain({ ...seatTaken, offer: [] }, chosenSeats), hall),
+    'hall-turn-alone': inShop(turn(), seatsAlone),
+    'hall-turn-seat-taken': inShop(turnAgain(seatTaken, chosenSeats), seatsAlone),
+    'hall-turn-seat-taken-no-offer': inShop(turnAgain({ ...seatTaken, offer: [] }, chosenSeats), seatsAlone),
+    'hall-turn-back': inShop({ ...turnOf(281_000), entered: { chosen: { ...hallCart, hall: '1' } } }, hall),
+    'hall-cart': inShop({ ...turnOf(281_000), entered: { chosen: hallCart, totals: hallQuote } }, hall),
+    'hall-cart-empty': inShop({ ...turnOf(281_000), entered: { chosen: { take: '1' } } }, hall),
+    'hall-cart-seat-taken': inShop(turnAgain({ ...seatTaken, totals: hallQuote }, hallCart), hall),
     'hall-turn-fewer': inShop(turnAgain({ ...problem('all-in-carts'), section_id: 'stalls-b' }, chosenBest), hall),
-    'hall-turn-gone': inShop(
-      turnAgain({ ...problem('sold-out'), gone: [{ section_id: 'standing', left: 0 }] }, chosenSeats),
+    'hall-cart-gone': inShop(
+      turnAgain({ ...problem('sold-out'), gone: [{ section_id: 'standing', left: 0 }] }, hallCart),
       hall,
     ),
-    'hall-turn-nothing-chosen': inShop(turnAgain(invalidField('product_id', 'is required'), {}), hall),
+    'hall-turn-nothing-chosen': inShop(turnAgain(invalidField('product_id', 'is required'), {}), seatsAlone),
     'hall-order': inShop({ kind: 'order', order: seats('reserved'), alreadyHas: false }, hall),
     'hall-order-partly-returned': inShop({ kind: 'order', order: seats('confirmed', true), alreadyHas: false }, hall),
     'hall-orders': inShop({ kind: 'orders', orders: [seats('confirmed', true), seats('expired')] }, hall),

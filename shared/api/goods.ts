@@ -209,6 +209,8 @@ export const Delivery = v.pipe(
             countries: v.optional(Countries),
             up_to_grams: v.optional(whole(0, 100_000_000)),
             amount_minor: whole(0, MAX_PRICE_MINOR),
+            /** The goods arrive within this many days. */
+            days: v.optional(whole(1, 365)),
           }),
           'a list is required',
         ),

@@ -21,7 +21,14 @@ interface Screen {
 export const REPRESENTATIVE = [
   ...['front', 'search-found', 'sale-lobby-open', 'sale-invitation-unknown', 'goods-sale-open', 'goods-line', 'lobby'],
   ...['line-paused-with-reason', 'turn-contact', 'turn-sizes-wrong-address', 'order-sizes-confirmed', 'payment'],
-  ...['hall-turn-seat-taken', 'hall-order-partly-returned', 'order-declined-once', 'orders', 'receipt-refunded'],
+  ...[
+    'hall-turn-seat-taken',
+    'hall-cart-seat-taken',
+    'hall-order-partly-returned',
+    'order-declined-once',
+    'orders',
+    'receipt-refunded',
+  ],
   'sold-out-announced',
 ]
 

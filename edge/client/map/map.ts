@@ -241,9 +241,11 @@ class HallMap {
     else this.#camera.toSection(section)
   }
 
-  /** A standing section is chosen by the number of its places. */
+  /** A standing section is chosen by the number of its places, here or in the cart. */
   #toUnits({ id }: Section): void {
-    this.#form?.querySelector<HTMLElement>(`[name="places:${CSS.escape(id)}"]`)?.focus()
+    this.#form
+      ?.querySelector<HTMLElement>(`[name="places:${CSS.escape(id)}"]:not([type=hidden]), .bar > .button`)
+      ?.focus()
   }
 
   #onHover(event: PointerEvent): void {

@@ -7,9 +7,9 @@ import { element, type Names } from './parts.ts'
 /** The name of the field as the form's handler expects it (edge/pages/turn/cart-fields.ts). */
 export const fieldOf = ({ section, seat_id }: Seat) => `seat:${section.id}:${seat_id}`
 
-/** The standing places and products that the form requests in addition to the seats of the map. */
+/** The standing places and products that the form, or the cart before it, has in addition to the seats of the map. */
 export function unitsOf(form: HTMLFormElement | null): Units[] {
-  const inputs = [...(form?.querySelectorAll<HTMLInputElement>('input[type=number][data-price]') ?? [])]
+  const inputs = [...(form?.querySelectorAll<HTMLInputElement>('input[data-price]') ?? [])]
   return inputs.map(({ value, dataset }) => ({
     quantity: Math.max(0, Math.floor(Number(value) || 0)),
     price_minor: Number(dataset.price),
@@ -48,6 +48,8 @@ export function showPicked({ names, chosen, form, isOffer, onTakeOut, onAnother 
     ...(isOffer ? [element('div', { class: 'row offer' }, ...offer)] : []),
     ...(isEmpty ? [element('p', { class: 'small quiet' }, texts.chooseFirst ?? '')] : []),
   )
+  const take = document.querySelector<HTMLElement>('.bar [data-take-these]')
+  if (take) take.textContent = (chosen.length > 0 ? take.dataset.takeThese : take.dataset.withoutSeat) ?? ''
   // The form's own script calculates the new total.
   form?.dispatchEvent(new Event('choice'))
 }

@@ -4,6 +4,7 @@
  */
 import type { SeatOfferRequest } from '../../../shared/api/hall.ts'
 import type { Hall, Seat } from '../../../shared/hall/hall-model.ts'
+import { loadTyped } from '../turn-form/typed.ts'
 import { stillFree, toggleSeat, unitsIn } from './choice.ts'
 import { fetchOffer, wishIn } from './offer.ts'
 import type { Names } from './parts.ts'
@@ -54,7 +55,8 @@ export class Selection {
 
   /**
    * Takes the seats that the page contains: those of a form that met a problem, those that replace taken ones, or an
-   * offer; and those that were chosen before the hall was imported again.
+   * offer. A page that was loaded again has those that this tab has kept. `before` are those that were chosen before
+   * the hall was imported again.
    */
   take(before: readonly Seat[]): void {
     const { hall, form } = this.#of
@@ -62,6 +64,7 @@ export class Selection {
     const names = [...(came?.querySelectorAll<HTMLInputElement>('input:checked') ?? [])].map(({ name }) => name)
     const offered = came?.querySelector<HTMLInputElement>('[name=offered]')?.value.split(' ') ?? []
     came?.remove()
+    if (!came && form) names.push(...Object.keys(loadTyped(form) ?? {}))
     names.push(...before.map(fieldOf))
     this.#seats = hall.seats.filter((seat) => names.includes(fieldOf(seat)))
     this.#offered = this.#seats.filter((seat) => offered.includes(fieldOf(seat)))

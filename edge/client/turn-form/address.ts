@@ -2,11 +2,11 @@
  * Exchanges the fields of an address when another country is chosen, and checks its postcode. Only the turn of a sale
  * that sends its goods loads it, because it knows all countries. Without it all fields are there.
  */
-import { isPostcode } from '../../../shared/api/addresses.ts'
+import { addressLines, isPostcode } from '../../../shared/api/addresses.ts'
 import type { Delivery } from '../../../shared/api/goods.ts'
-import { fill } from '../../../shared/format.ts'
+import { fill, listed } from '../../../shared/format.ts'
 import { type AddressWords, addressTags, deliveryFields } from '../../pages/turn/address-fields.ts'
-import { elementOf } from '../page.ts'
+import { byId, elementOf } from '../page.ts'
 
 /** Exchanges the fields of a part whenever the country changes. The part's own country is that of its fields. */
 export function exchangeFields(
@@ -41,6 +41,21 @@ export function exchangeFields(
   part.addEventListener('input', check)
   exchange()
   check()
+}
+
+/** Shows the address of a folded delivery, and folds one that was filled in before and is complete. */
+export function foldAddress(part: HTMLElement, country: HTMLSelectElement, isFilledIn: boolean): void {
+  const details = part.closest<HTMLDetailsElement>('details.to')
+  if (!details) return
+  const { lang } = document.documentElement
+  const fields = () => [country, ...fieldsIn(part)]
+  const show = () => {
+    const address = Object.fromEntries(fields().map(({ name, value }) => [name, value.trim() || undefined]))
+    const text = details.open ? '' : listed(lang, addressLines(address, lang))
+    byId('delivered-to')?.replaceChildren(text)
+  }
+  details.addEventListener('toggle', show)
+  if (isFilledIn && fields().every(({ validity }) => validity.valid)) details.open = false
 }
 
 const fieldsIn = (part: HTMLElement) =>

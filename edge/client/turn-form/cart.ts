@@ -44,7 +44,7 @@ export function countSize(size: HTMLInputElement): void {
 
 /** The field that a cart without a choice has to name. */
 export const firstChoice = (form: HTMLFormElement) =>
-  form.querySelector<HTMLInputElement>('.cart-lines :is(li:not(:has(.sizes)), .sizes) input:enabled')
+  form.querySelector<HTMLInputElement>('.cart-lines :is(li:not(:has(.sizes)), .sizes) input:enabled:not([type=hidden])')
 
 /** Adds a line for another size: a copy of the last one, of which nothing is chosen yet. */
 export function addLine(button: HTMLElement): void {

@@ -7,7 +7,7 @@
 import type { Quote } from '../../../shared/api/internal.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import type { Problem } from '../../../shared/problem.ts'
-import { choiceIn, withQuantity } from '../../pages/turn/cart/priced-lines.ts'
+import { choiceIn, daysText, withQuantity } from '../../pages/turn/cart/priced-lines.ts'
 import type { Offer } from '../../pages/turn/checkout-fields.ts'
 import { element } from '../page.ts'
 import type * as AddressScript from './address.ts'
@@ -65,7 +65,7 @@ class TurnForm {
     document.addEventListener('pointerdown', () => this.#press(true), { signal, capture: true })
     for (const name of ['pointerup', 'pointercancel'])
       document.addEventListener(name, () => this.#press(false), { signal, capture: true })
-    listen('choice', () => this.#show())
+    listen('choice', () => this.#onChoice())
     listen('invalid', (event) => this.#onInvalid(event), true)
     listen('click', (event) => this.#onClick(event))
     listen('submit', () => forgetWithOrder(form))
@@ -75,7 +75,9 @@ class TurnForm {
     const typed = isAnswer ? null : loadTyped(form)
     if (isAnswer) keepTyped(form)
     else if (typed) fillIn(form, typed)
-    void this.#startAddress()
+    // A seat that was taken out of the cart is not kept.
+    if (typed && offer.cart) keepTyped(form)
+    void this.#startAddress(typed !== null)
     this.#show()
   }
 
@@ -84,13 +86,14 @@ class TurnForm {
     clearTimeout(this.#quoteTimer)
   }
 
-  async #startAddress(): Promise<void> {
+  async #startAddress(isFilledIn: boolean): Promise<void> {
     const part = document.getElementById('address')
     const country = this.#field('country')
     if (!part?.dataset.script || !(country instanceof HTMLSelectElement)) return
     try {
-      const { exchangeFields }: typeof AddressScript = await import(part.dataset.script)
+      const { exchangeFields, foldAddress }: typeof AddressScript = await import(part.dataset.script)
       exchangeFields(part, country, this.#offer.terms.delivery, this.#offer.words.address)
+      foldAddress(part, country, isFilledIn)
       this.#show()
     } catch {
       // The form keeps the fields of all countries, and the server says what is missing.
@@ -107,7 +110,10 @@ class TurnForm {
   #said() {
     const fields = Object.fromEntries(new FormData(this.#form)) as Record<string, string>
     const seats = [...this.#form.querySelectorAll<HTMLInputElement>('input[data-seat-price]')]
-    return { fields, prices: Object.fromEntries(seats.map(({ name, dataset }) => [name, Number(dataset.seatPrice)])) }
+    const ofSeats = (value: (seat: HTMLInputElement) => unknown) =>
+      Object.fromEntries(seats.map((seat) => [seat.name, value(seat)]))
+    const prices = ofSeats(({ dataset }) => Number(dataset.seatPrice)) as Record<string, number>
+    return { fields, prices, names: ofSeats(({ dataset }) => dataset.name) as Record<string, string> }
   }
 
   #onInput(field: Field): void {
@@ -123,16 +129,30 @@ class TurnForm {
     if (this.#code() !== '' && field.name !== 'promo_code') this.#quoteSoon()
   }
 
+  /** The map has changed its seats. */
+  #onChoice(): void {
+    keepTyped(this.#form)
+    this.#show()
+  }
+
   #onClick(event: Event): void {
     const button = (event.target as Element).closest('button')
     if (!button) return
     const step = Number(button.dataset.step)
     if (step) this.#step(step, button)
+    if (button.name === 'hall' || button.name === 'remove') this.#sendWith(button)
     if (button.name !== 'apply' && button.name !== 'again') return
     event.preventDefault()
     if (button.name === 'apply') return void this.#quote()
     addLine(button)
     this.#show()
+  }
+
+  /** The page's script sends a form's fields, and no button. */
+  #sendWith({ name, value }: HTMLButtonElement): void {
+    const field = element('input', { type: 'hidden', name, value })
+    this.#form.append(field)
+    setTimeout(() => field.remove())
   }
 
   #step(by: number, button: HTMLElement): void {
@@ -155,6 +175,7 @@ class TurnForm {
     this.#requireChoice(sum)
     this.#checkCountry(sum)
     this.#showSum(sum)
+    this.#showDays()
     this.#showBar(sum)
   }
 
@@ -222,6 +243,12 @@ class TurnForm {
     if (shown) shown.value = isKnown ? String(sum.totals.total_minor) : ''
   }
 
+  #showDays(): void {
+    const { terms, currency, words } = this.#offer
+    const texts = { lang: this.#lang, currency, inDays: words.inDays, free: words.free }
+    write('delivery-days', daysText(this.#choice(), terms.delivery, this.#value('country'), texts))
+  }
+
   /**
    * Limits the number of units. The remaining stock may have changed, so beyond the limit only the buttons are
    * disabled.
@@ -279,6 +306,8 @@ class TurnForm {
     event.preventDefault()
     const field = event.target as Field
     this.#wasSent = true
+    const folded = field.closest<HTMLDetailsElement>('details:not([open])')
+    if (folded) folded.open = true
     this.#check(field)
     if (!this.#isFirst) return
     this.#isFirst = false

@@ -9,8 +9,11 @@ const saleOf = (form: HTMLFormElement) => new URL(form.action).pathname.split('/
 
 export function keepTyped(form: HTMLFormElement): void {
   const fields = [...new FormData(form)].filter(([name]) => !APART.includes(name))
+  // The form of a hall before a cart has no fields of the cart.
+  const before = form.elements.namedItem('take') ? Object.entries(loadTyped(form) ?? {}) : []
+  const others = before.filter(([name]) => !name.startsWith('seat:'))
   try {
-    sessionStorage.setItem(keyOf(saleOf(form)), JSON.stringify(Object.fromEntries(fields)))
+    sessionStorage.setItem(keyOf(saleOf(form)), JSON.stringify(Object.fromEntries([...others, ...fields])))
   } catch {
     // The browser has no storage.
   }

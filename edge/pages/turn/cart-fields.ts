@@ -67,6 +67,33 @@ function sizeIn(fields: Fields, part: `count:${string}`, variant: string): Chose
   return variant === '' || isNone(typed) ? [] : [{ part, line: { product_id: variant, quantity: Number(typed) } }]
 }
 
+// -- Between hall and cart -------------------------------------------------------------------------------------------
+
+/** A hall whose form has a field of this name leads to the cart, in which the rest of the sale is chosen. */
+export const TAKE = 'take'
+/** The cart's buttons of these names lead back to the hall, and take out the seat whose field is the button's value. */
+export const TO_HALL = 'hall'
+export const REMOVE = 'remove'
+/** The form of a cart has a field of this name. */
+export const CART = 'cart'
+
+/** True if the form with these values is that of the hall, before the cart. */
+export const isInHall = (fields: Fields) =>
+  fields[TO_HALL] !== undefined || wishIn(fields) !== null || (fields[TAKE] ?? fields[CART]) === undefined
+
+/** The form without the seat that a button of the cart takes out. */
+export function withoutRemoved(fields: Fields): Fields {
+  const { [REMOVE]: removed = '', ...others } = fields
+  return Object.fromEntries(Object.entries(others).filter(([name]) => name !== removed))
+}
+
+/** The values of the cart that a hall's form keeps for the way back. Terms are accepted each time. */
+export const keptInHall = (fields: Fields): [name: string, value: string][] =>
+  Object.entries(fields).filter(([name]) => !NOT_KEPT.test(name))
+
+const NOT_KEPT =
+  /^((seat:|best-).*|find|offered|take|hall|remove|apply|again|cart|product_id|accept|total_minor|idempotency_key)$/
+
 // -- The best seats -------------------------------------------------------------------------------------------------
 
 /** The button of this name asks for an offer. With the value `another`, the offers before are left out. */
@@ -109,7 +136,7 @@ export function wishIn(fields: Fields): SeatOfferRequest | null {
 export function withOffer(fields: Fields, { section_id, seats }: Pick<SeatOffer, 'section_id' | 'seats'>): Fields {
   const earlier = offeredIn(fields)
   const names = seats.map((seat) => seatField(section_id, seat))
-  const others = Object.entries(fields).filter(([name]) => name !== FIND && !earlier.includes(name))
+  const others = Object.entries(fields).filter(([name]) => ![FIND, TAKE, ...earlier].includes(name))
   const offered = fields[FIND] === ANOTHER ? [...earlier, ...names] : names
   return { ...Object.fromEntries([...others, ...names.map((name) => [name, '1'])]), [OFFERED]: offered.join(' ') }
 }

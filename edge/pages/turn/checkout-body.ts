@@ -34,7 +34,7 @@ export function buyerIn(fields: Fields) {
 /** The field may contain several codes. */
 const codesIn = ({ promo_code = '' }: Fields) => promo_code.split(/[\s,;]+/).filter((code) => code !== '')
 
-function addressIn(fields: Fields): Address {
+export function addressIn(fields: Fields): Address {
   const said = ADDRESS_FIELDS.map((field) => [field, fields[field]?.trim() ?? ''] as const)
   return Object.fromEntries(said.filter(([, text]) => text !== ''))
 }

@@ -2,9 +2,12 @@
  * The fields of a turn's form in addition to the goods: delivery, e-mail, promo code, terms; and the total with the
  * button.
  */
+
+import { addressLines, isPostcode } from '../../../shared/api/addresses.ts'
 import type { Quote } from '../../../shared/api/internal.ts'
 import type { PublicProduct } from '../../../shared/api/public.ts'
-import { clock, exactly, fill, money } from '../../../shared/format.ts'
+import { clock, exactly, fill, listed, money } from '../../../shared/format.ts'
+import type { Fields } from '../../../shared/parse.ts'
 import { addressScript, turnScript } from '../assets.ts'
 import { type Html, html, htmlOf, jsonInScript, texts } from '../html.ts'
 import { orderPushSwitch } from '../mail-pages.ts'
@@ -15,7 +18,9 @@ import { currencyOf } from '../parts/offer.ts'
 import type { Entered, PageContext } from '../view.ts'
 import type { Words } from '../words/words.ts'
 import { addressTags, addressWords, deliveryFields } from './address-fields.ts'
-import { choiceIn, lineRows } from './cart/priced-lines.ts'
+import { choiceIn, daysText, lineRows } from './cart/priced-lines.ts'
+import { saidIn } from './cart/seats.ts'
+import { ADDRESS_FIELDS, addressIn } from './checkout-body.ts'
 import { describes, type Faults, faultBeside, faultTags, limitText, totalsIn } from './faults.ts'
 
 /** A cart lists its lines above the sum. `lost` are the names of those that sold out meanwhile. */
@@ -40,6 +45,17 @@ export function checkoutFields(
     <input type="hidden" name="idempotency_key" value="${keyOf(entered)}">
     ${bar(context, untilMs, totals, { picked, cart })}
     ${orderPushSwitch(context, 'reserved')}`
+}
+
+/** The end of a hall's form that leads to the cart: what is chosen, its price, and the button. */
+export const toCart = (
+  context: PageContext,
+  { untilMs, picked, isChosen }: { readonly untilMs: number; readonly picked: Html; readonly isChosen: boolean },
+): Html => {
+  const { takeThese, withoutSeat } = context.words.hall
+  const label = html`<span ${texts({ takeThese, withoutSeat })}>${isChosen ? takeThese : withoutSeat}</span>`
+  return html`${offerData(context, undefined, undefined)}
+    ${bar(context, untilMs, undefined, { picked, cart: undefined, label })}`
 }
 
 /**
@@ -67,26 +83,41 @@ function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Ht
   const faultOf = (name: string) => faultTags(faults, name)
   const tags = addressTags(fields, { values: chosen, words: addressWords(words), lang, faultOf })
   const legend = kind === 'pickup' ? words.checkout.pickup : words.checkout.delivery
-  return html`<fieldset class="part"><legend>${legend}</legend>
-      ${kind === 'pickup' && pickup !== undefined && html`<p class="lines" dir="auto">${pickup}</p>`}
+  const content = html`${kind === 'pickup' && pickup !== undefined && html`<p class="lines" dir="auto">${pickup}</p>`}
       ${kind === 'handover' && html`<p>${words.checkout.handoverText}</p>`}
-      ${kind === 'address' && countryField(context, countries, country, faults)}
+      ${kind === 'address' && countryField(context, countries, country, chosen, faults)}
       ${
         isAsked &&
         html`<div class="fields" id="address" data-country="${country}" ${
           kind === 'address' && html`data-script="${addressScript.path}"`
         }>${tags.map(htmlOf)}</div>`
-      }
-    </fieldset>`
+      }`
+  if (kind !== 'address') return html`<fieldset class="part"><legend>${legend}</legend>${content}</fieldset>`
+  // A complete address is folded, because there is nothing left to do.
+  const isComplete =
+    country !== undefined &&
+    [...fields.required].every((name) => chosen[name]?.trim()) &&
+    (!chosen.postcode?.trim() || isPostcode(country, chosen.postcode)) &&
+    ADDRESS_FIELDS.every((name) => faults[name] === undefined)
+  const address = isComplete && listed(lang, addressLines({ ...addressIn(chosen), country }, lang))
+  return html`<details class="part fold to" ${!isComplete && html`open`}><summary><span>${legend}<small
+      id="delivered-to">${address}</small></span><span
+      class="change">${words.checkout.change}</span></summary><fieldset><legend
+      class="sr">${legend}</legend>${content}</fieldset></details>`
 }
 
 /** A single country is preselected. */
 function countryField(
-  { words, lang }: PageContext,
+  context: PageContext,
   countries: readonly string[],
   country: string | undefined,
+  chosen: Fields,
   faults: Faults,
 ) {
+  const { view, words, lang } = context
+  const choice = choiceIn(saidIn(context, chosen), view.state.products)
+  const texts = { lang, currency: currencyOf(view.state), inDays: words.inDays, free: words.bill.free }
+  const days = daysText(choice, view.state.delivery, country, texts)
   const options = countryNames(lang, countries).map(
     ([code, name]) => html`<option value="${code}" ${code === country && html`selected`}>${name}</option>`,
   )
@@ -94,7 +125,8 @@ function countryField(
     name="country" id="country" autocomplete="country" required ${describes(faults, 'country')}>${
       countries.length > 1 && html`<option value="">${words.checkout.chooseCountry}</option>`
     }${options}</select><noscript><button class="button second" name="apply" value="1"
-      formnovalidate>${words.address.show}</button></noscript></span>${faultBeside(faults, 'country')}</div>`
+      formnovalidate>${words.address.show}</button></noscript></span><small class="quiet"
+      id="delivery-days">${days}</small>${faultBeside(faults, 'country')}</div>`
 }
 
 // -- E-mail, code, terms --------------------------------------------------------------------------------------------
@@ -162,7 +194,7 @@ function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Qu
   const currency = currencyOf(view.state)
   const code = chosen.promo_code?.trim()
   const whole = { name: words.amount, amount: money(lang, totals?.subtotal_minor ?? 0, currency) }
-  const { lines } = choiceIn({ fields: chosen, prices: {} }, view.state.products)
+  const { lines } = choiceIn(saidIn(context, chosen), view.state.products)
   const rows: Row[] = cart
     ? [...lineRows(lines, lang, currency).map(isolated), ...cart.lost.map((name) => lostRow(words, name))]
     : [whole]
@@ -172,7 +204,7 @@ function sum(context: PageContext, entered: Entered, faults: Faults, totals?: Qu
       <div id="sum-rows">${
         totals
           ? billRows(context, { ...totals, currency }, rows, { code })
-          : cart && html`<p class="quiet">${nothingText(context)}</p>`
+          : cart && lines.length === 0 && html`<p class="quiet">${nothingText(context)}</p>`
       }</div>
       ${
         cart &&
@@ -199,7 +231,11 @@ function bar(
   { view, words, lang }: PageContext,
   untilMs: number,
   totals: Quote | undefined,
-  { picked, cart }: { readonly picked: Html | undefined; readonly cart: Cart | undefined },
+  {
+    picked,
+    cart,
+    label = cart && cart.lost.length > 0 ? words.cart.reserveRest : words.reserve,
+  }: { readonly picked: Html | undefined; readonly cart: Cart | undefined; readonly label?: Html | string },
 ): Html {
   const currency = currencyOf(view.state)
   const [before = '', after = ''] = words.checkout.timeLeft.split('{t}')
@@ -209,7 +245,7 @@ function bar(
       <p class="small"><span class="quiet" aria-hidden="true">${before}<time role="timer"
         datetime="${new Date(untilMs).toISOString()}">${left}</time>${after}</span> <span id="chosen"></span><b
           id="bar-sum">${totals && (totals.needs_country ? fill(words.hall.from, { m: sum }) : sum)}</b></p>
-      <button class="button">${cart && cart.lost.length > 0 ? words.cart.reserveRest : words.reserve}</button>
+      <button class="button">${label}</button>
     </div>`
 }
 
@@ -237,6 +273,7 @@ function offerOf(context: PageContext, totals?: Quote, cart?: Cart) {
       ...pick(checkout),
       total: words.total,
       amount: words.amount,
+      inDays: words.inDays,
       from: words.hall.from,
       wrong: words.emailWrong,
       most: words.perVisitorTogether,

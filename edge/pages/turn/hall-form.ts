@@ -1,31 +1,32 @@
 /**
- * The form of a sale with a hall: the best seats, standing places and products, several in one cart. Without a script
- * it is a plain form. The map, which a script adds, writes the chosen seats into the same form.
+ * The form of a hall: the best seats, and standing places. Without a script it is a plain form. The map, which a script
+ * adds, writes the chosen seats into the same form. If the sale has more than seats, the form leads to the cart.
  */
 import { Gone, type PublicProduct, type PublicSale, type SeatKind } from '../../../shared/api/public.ts'
 import { count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
-import type { Problem } from '../../../shared/problem.ts'
 import { hallStyle, mapScript } from '../assets.ts'
 import { type Html, html, postForm, texts } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
-import type { Entered, PageContext, Refused, SeatFacts } from '../view.ts'
-import type { Words } from '../words/words.ts'
+import type { Entered, PageContext } from '../view.ts'
+import { isTaken, seatsLeft } from './cart/rest.ts'
+import { namesOf, takenNotice } from './cart/seats.ts'
 import {
   ANOTHER,
   FIND,
+  keptInHall,
   linesIn,
-  type NamedSeat,
   OFFERED,
   offeredIn,
   type Part,
   partOf,
   seatField,
   seatsIn,
+  TAKE,
   unitsField,
   wishIn,
 } from './cart-fields.ts'
-import { checkoutFields } from './checkout-fields.ts'
+import { checkoutFields, toCart } from './checkout-fields.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, limitText } from './faults.ts'
 
 /**
@@ -40,6 +41,10 @@ const RESERVED_BY_ENTER = html`<button hidden></button>`
 export const hasSections = ({ products }: Pick<PublicSale, 'products'>) =>
   products.some(({ section_type }) => section_type)
 
+/** A hall with more than seats leads to a cart. Its other products and standing places are chosen there. */
+export const leadsToCart = ({ products }: Pick<PublicSale, 'products'>) =>
+  new Set(products.map(({ section_type }) => section_type === 'reserved')).size > 1
+
 export function hallForm(context: PageContext, untilMs: number, entered: Entered): Html {
   const { view, words } = context
   const { chosen, problem } = entered
@@ -47,31 +52,39 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   const { products } = view.state
   const reserved = products.filter(({ section_type }) => section_type === 'reserved')
   const others = products.filter(({ section_type }) => section_type !== 'reserved')
-  const isTaken = problem?.type.endsWith('/seat-taken')
+  const isSeatTaken = problem !== undefined && isTaken(problem)
+  const isBeforeCart = leadsToCart(view.state)
   const map = mapPlace(context)
   // The style sheet is linked here, because a page may be shown before its end has loaded.
-  const left = html`${problem && isTaken && takenNotice(context, { chosen, problem })}
+  const left = html`${problem && isSeatTaken && takenNotice(context, { chosen, problem })}
     <div class="row tools${map && ' beside'}"><div class="tabs" id="hall-tabs" role="group" hidden></div>${
       reserved.length > 0 && bestSeats(context, reserved, entered, faults)
     }</div>
     ${map}
     ${chosenSeats(context, entered)}
     ${faultBeside(faults, 'seats')}`
+  const picked = chosenPlace(context, entered)
   const right = html`${
-    others.length > 0 &&
-    html`<fieldset class="part"><legend>${
-      reserved.length > 0 ? words.hall.others : words.product
-    }</legend><div class="choices">${others.map((product) => unitsOf(context, product, entered, faults))}</div></fieldset>`
+    isBeforeCart
+      ? alsoForSale(context, others)
+      : others.length > 0 &&
+        html`<fieldset class="part"><legend>${words.product}</legend><div class="choices">${others.map((product) =>
+          unitsOf(context, product, entered, faults),
+        )}</div></fieldset>`
   }
     ${faultBeside(faults, 'cart')}
     ${
       problem &&
       Object.keys(faults).length === 0 &&
-      !isTaken &&
+      !isSeatTaken &&
       view.schedule.phase !== 'paused' &&
       faultOf(problem, words)
     }
-    ${checkoutFields(context, entered, faults, { untilMs, picked: chosenPlace(context, entered) })}`
+    ${
+      isBeforeCart
+        ? html`${keptFields(entered)}${toCart(context, { untilMs, picked, isChosen: seatsIn(chosen).length > 0 })}`
+        : checkoutFields(context, entered, faults, { untilMs, picked })
+    }`
   return postForm(
     `/sales/${view.sale}/buy`,
     html`
@@ -82,10 +95,36 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
   )
 }
 
+/** What the cart has in addition to the seats. */
+function alsoForSale({ words, lang }: PageContext, others: readonly PublicProduct[]): Html {
+  const products = others.filter(({ variant_of }) => !variant_of)
+  const priceOf = ({ product_id, unit_price_minor, currency }: PublicProduct) => {
+    const units = others.filter(({ variant_of }) => variant_of === product_id)
+    const prices = units.length > 0 ? units.map((unit) => unit.unit_price_minor) : [unit_price_minor]
+    const price = money(lang, Math.min(...prices), currency)
+    return new Set(prices).size > 1 ? fill(words.hall.from, { m: price }) : price
+  }
+  return html`<section class="part"><h2>${words.hall.others}</h2><dl class="rows">${products.map(
+    (product) => html`<div><dt><bdi>${product.name}</bdi></dt><dd>${priceOf(product)}</dd></div>`,
+  )}</dl></section>`
+}
+
+/**
+ * The fields of the cart, for the way back. The map reads the number of units in it from a field without a name, which
+ * is not sent.
+ */
+function keptFields({ chosen }: Entered): Html {
+  const kept = keptInHall(chosen)
+  const units = linesIn(Object.fromEntries(kept)).reduce((sum, { line }) => sum + (line.quantity ?? 0), 0)
+  return html`<input type="hidden" name="${TAKE}" value="1">${kept.map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}${units > 0 && html`<input type="hidden" value="${units}" data-price="0">`}`
+}
+
 /** The place for what is chosen, which the map fills. Its text is there from the first, so that nothing moves. */
-const chosenPlace = ({ words }: PageContext, { chosen }: Entered): Html =>
+const chosenPlace = ({ view, words }: PageContext, { chosen }: Entered): Html =>
   html`<div id="cart-choice">${
-    linesIn(chosen).length === 0 && html`<p class="small quiet">${words.hall.chooseFirst}</p>`
+    linesIn(chosen).length === 0 && html`<p class="small quiet">${nothingText({ view, words })}</p>`
   }</div>`
 
 /** The element in which the script draws the map, with the data for it: the hall's version, and texts. */
@@ -98,6 +137,7 @@ function mapPlace({ view, words }: PageContext): Html | false {
     data-version="${chart_version}" data-limit="${limit_per_visitor}" data-currency="${currency}"
     ${texts({
       ...words.hall,
+      chooseFirst: nothingText({ view, words }),
       hallTab: words.checkout.hallTab,
       listTab: words.checkout.listTab,
       left,
@@ -110,48 +150,13 @@ function mapPlace({ view, words }: PageContext): Html | false {
 // -- Seats by name --------------------------------------------------------------------------------------------------
 
 /**
- * The name of a seat by section and seat: "Stalls B" and "Row F, seat 7". If the chart is unknown, it is the seat's
- * id.
- */
-function namesOf({ view, words }: PageContext, { section, seat }: NamedSeat): [section: string, seat: string] {
-  const name = view.state.products.find(({ product_id }) => product_id === section)?.name ?? section
-  const facts = view.hall?.seat(section, seat)
-  return [name, facts ? seatName(words, facts) : seat]
-}
-
-/** Returns for example "Row F, seat 7". */
-export const seatName = (words: Words, { row, number }: Pick<SeatFacts, 'row' | 'number'>) =>
-  fill(words.hall.seat, { row, seat: number })
-
-/** The seats that are offered instead of the taken ones. */
-function offerIn({ offer }: Problem): NamedSeat[] {
-  if (!Array.isArray(offer)) return []
-  return offer.flatMap(({ section_id, seats }: { section_id: string; seats: readonly string[] }) =>
-    seats.map((seat) => ({ section: section_id, seat })),
-  )
-}
-
-function takenNotice(context: PageContext, { problem, chosen }: Refused): Html {
-  const { hall } = context.words
-  const gone: readonly unknown[] = Array.isArray(problem.seats) ? problem.seats : []
-  const names = seatsIn(chosen).flatMap((named) =>
-    gone.includes(named.seat) ? namesOf(context, named).join(', ') : [],
-  )
-  const seats = new Intl.ListFormat(context.lang, { type: 'unit' }).format(names)
-  return html`<div class="taken" role="alert"><p class="fault"><b>${fill(hall.taken, { seats })}</b></p>
-      <p>${offerIn(problem).length > 0 ? hall.offer : hall.noOffer}</p></div>`
-}
-
-/**
  * The chosen seats of the form, or the offered ones: one press takes them all, and each can be left out. Seats that
  * the shop would choose are held for nobody yet, and another offer is one press away.
  */
 function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html | false {
   const { view, words, lang } = context
   const { hall } = words
-  const instead = problem?.type.endsWith('/seat-taken') ? offerIn(problem) : []
-  const gone: readonly unknown[] = Array.isArray(problem?.seats) ? problem.seats : []
-  const seats = instead.length > 0 ? instead : seatsIn(chosen).filter(({ seat }) => !gone.includes(seat))
+  const seats = problem && isTaken(problem) ? seatsLeft(problem, chosen) : seatsIn(chosen)
   if (seats.length === 0) return false
   const offered = offeredIn(chosen)
   const isOffer = seats.some(({ section, seat }) => offered.includes(seatField(section, seat)))
@@ -306,7 +311,8 @@ export function cartFaults(context: PageContext, entered: Entered): Faults {
   return { ...faults, ...ofBuyer }
 }
 
-const nothingText = ({ view, words }: PageContext) =>
-  view.state.products.some(({ section_type }) => section_type === 'reserved')
+/** A hall without a cart sells seats alone. */
+const nothingText = ({ view, words }: Pick<PageContext, 'view' | 'words'>) =>
+  view.state.products.every(({ section_type }) => section_type === 'reserved')
     ? words.hall.chooseFirst
     : words.cart.nothing

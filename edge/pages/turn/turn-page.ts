@@ -11,9 +11,10 @@ import { type Item, itemsOf, priceOf, unitName } from '../parts/offer.ts'
 import { picture } from '../parts/picture.ts'
 import type { Content, Entered, PageContext } from '../view.ts'
 import { cartForm, isCart } from './cart/cart-form.ts'
+import { isInHall } from './cart-fields.ts'
 import { checkoutFields } from './checkout-fields.ts'
 import { checkoutFaults, describes, type Faults, faultBeside, isTooHeavy, limitText } from './faults.ts'
-import { hallForm, hasSections } from './hall-form.ts'
+import { hallForm, hasSections, leadsToCart } from './hall-form.ts'
 
 /** A turn without free units reloads this often, because few visitors have a turn, and its time is limited. */
 const RELOAD_IN_CARTS_SECONDS = 5
@@ -27,7 +28,7 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
   const title = hasStock ? words.ready : words.allInCarts
   const label = words.admissionEndsIn
   const isHall = hasSections(view.state)
-  const form = formOf(context)
+  const form = formOf(context, entered)
   const paused = during(
     view.schedule,
     ['paused'],
@@ -49,8 +50,8 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
   return { title, main, reloadSeconds, steps: steps(context, 0), look: 'full' }
 }
 
-function formOf({ view }: PageContext): typeof cartForm {
-  if (isCart(view.state)) return cartForm
+function formOf({ view }: PageContext, { chosen }: Entered): typeof cartForm {
+  if (isCart(view.state) || (leadsToCart(view.state) && !isInHall(chosen))) return cartForm
   return hasSections(view.state) ? hallForm : reserveForm
 }
 

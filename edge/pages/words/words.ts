@@ -12,7 +12,7 @@ import fr from './fr.json' with { type: 'json' }
 import ja from './ja.json' with { type: 'json' }
 
 /** Texts with plural forms, which differ between languages. */
-type Counted = 'ahead' | 'attemptsLeft'
+type Counted = 'ahead' | 'attemptsLeft' | 'inDays'
 /** The structure of the English catalogue, with `Pair` for a title and its text. */
 type Shape<T, Pair> = T extends string
   ? string

@@ -1,6 +1,6 @@
 /**
- * The form of a turn in a sale of several products: a line for each, with a number from 0, and for each chosen size.
- * Without a script it is a plain form, whose buttons show it again with the new sum.
+ * The form of a turn in a sale of several products: a line for each, with a number from 0, for each chosen size, and
+ * for each seat that was chosen in the hall before. Without a script it is a plain form, whose buttons show it again with the new sum.
  */
 import type { PublicSale } from '../../../../shared/api/public.ts'
 import { count, fill } from '../../../../shared/format.ts'
@@ -11,11 +11,12 @@ import { faultOf } from '../../parts/fault.ts'
 import { type Item, itemsOf, priceOf } from '../../parts/offer.ts'
 import { picture } from '../../parts/picture.ts'
 import type { Entered, PageContext } from '../../view.ts'
-import { countField, sizeField, unitsField } from '../cart-fields.ts'
+import { CART, countField, sizeField, unitsField } from '../cart-fields.ts'
 import { checkoutFields } from '../checkout-fields.ts'
 import { describes, type Faults, faultBeside } from '../faults.ts'
 import { cartFaults } from '../hall-form.ts'
-import { type Lost, lostIn, restOf } from './rest.ts'
+import { isTaken, type Lost, lostIn, restAfter } from './rest.ts'
+import { seatLines, takenNotice } from './seats.ts'
 
 /** A line shows its remaining units only if there are at most this many. */
 const FEW = 10
@@ -29,30 +30,37 @@ export function cartForm(context: PageContext, untilMs: number, entered: Entered
   const { view, words } = context
   const { problem } = entered
   const lost = lostIn(problem, entered.chosen)
-  const kept = { ...entered, chosen: restOf(entered.chosen, lost) }
+  const kept = { ...entered, chosen: problem ? restAfter(problem, entered.chosen) : entered.chosen }
+  const isSeatTaken = problem !== undefined && isTaken(problem)
   const faults = lost.length > 0 ? {} : cartFaults(context, entered)
   const lines = (items: readonly Item[]) => items.map((item) => linesOf(context, item, kept, faults, lost))
-  const [tickets, goods] = [true, false].map((isTicket) =>
-    itemsOf(view).filter(({ product }) => Boolean(product.section_type) === isTicket),
+  const [places, goods] = ['general_admission', 'goods'].map((type) =>
+    itemsOf(view).filter(({ product }) => (product.section_type ?? 'goods') === type),
   ) as [Item[], Item[]]
-  const part = (title: string, items: readonly Item[]) =>
-    items.length > 0 && html`<section><h2>${title}</h2><ul class="cart-lines">${lines(items)}</ul></section>`
+  const seats = seatLines(context, kept)
+  const hasTickets = seats !== false || places.length > 0
+  const part = (title: string, items: readonly Item[], before: Html | false = false) =>
+    (before || items.length > 0) &&
+    html`<section><h2>${title}</h2><ul class="cart-lines">${before}${lines(items)}</ul></section>`
   // A field of this name tells the first script that the turn has something to choose. The first button is the one
   // that the key Enter presses.
   return postForm(
     `/sales/${view.sale}/buy`,
-    html`<input type="hidden" name="product_id" value=""><input type="hidden" name="cart" value="1">
+    html`<input type="hidden" name="product_id" value=""><input type="hidden" name="${CART}" value="1">
     <button name="apply" value="1" formnovalidate hidden></button>
     <div class="page split cart"><div id="choices" data-few="${FEW}" data-left="${words.checkout.fewLeft}"
       data-none-left="${words.checkout.gone}">
+      ${problem && isSeatTaken && takenNotice(context, { ...entered, problem })}
       ${lost.length > 0 && lostNotice(context, lost)}
-      ${part(words.cart.tickets, tickets)}
-      ${part(tickets.length > 0 ? words.hall.others : words.stepChoose, goods)}
+      ${part(words.cart.tickets, places, seats)}
+      ${faultBeside(faults, 'seats')}
+      ${part(hasTickets ? words.hall.others : words.stepChoose, goods)}
     </div><div>
       ${faultBeside(faults, 'cart')}
       ${
         problem &&
         lost.length === 0 &&
+        !isSeatTaken &&
         Object.keys(faults).length === 0 &&
         view.schedule.phase !== 'paused' &&
         faultOf(problem, words)

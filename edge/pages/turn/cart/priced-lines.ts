@@ -1,7 +1,9 @@
 /** Converts the choice in a turn's form to lines with names and prices, for the server and the page's script. Pure. */
+
+import type { Delivery } from '../../../../shared/api/goods.ts'
 import type { PublicProduct } from '../../../../shared/api/public.ts'
-import type { PricedLine } from '../../../../shared/bill.ts'
-import { count, money } from '../../../../shared/format.ts'
+import { type PricedLine, priceOfDelivery } from '../../../../shared/bill.ts'
+import { count, fill, money, type Plural, plural } from '../../../../shared/format.ts'
 import type { Fields } from '../../../../shared/parse.ts'
 import { linesIn, seatField } from '../cart-fields.ts'
 
@@ -40,6 +42,24 @@ export function choiceIn({ fields, prices, names = {} }: Said, units: readonly U
     return lineOf(section_id, quantity)
   })
   return { lines: [...ofProduct, ...others] }
+}
+
+/** The price and the days of a delivery to a country, if its price has days. */
+export function daysText(
+  { lines }: Choice,
+  delivery: Delivery,
+  country: string | undefined,
+  {
+    lang,
+    currency,
+    inDays,
+    free,
+  }: { readonly lang: string; readonly currency: string; readonly inDays: Plural; readonly free: string },
+): string {
+  const price = delivery.kind === 'address' && country ? priceOfDelivery(lines, delivery, country) : undefined
+  if (price?.days === undefined) return ''
+  const amount = price.amount_minor > 0 ? money(lang, price.amount_minor, currency) : free
+  return `${amount} · ${fill(plural(lang, price.days, inDays), { n: count(lang, price.days) })}`
 }
 
 /** The lines as rows of the sum. */
