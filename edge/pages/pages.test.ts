@@ -223,6 +223,10 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
     'turn-half-over': ['http-equiv="refresh" content="84"'],
     'missed-turn': ['http-equiv="refresh" content="60"'],
   },
+  'of a line lets one fill in size, address and mail ahead, if the sale asks for them': {
+    'line-prepare': [/<li class="scripted">[\s\S]*<details id="prepare"[\s\S]*value="aurora-42"[\s\S]*name="country"/],
+    line: [no('id="prepare"')],
+  },
   'states how long a turn waits for its visitor': {
     'sale-open, lobby, line': ['Be back for your turn: it waits 3 minutes for you.'],
   },

@@ -237,6 +237,7 @@ export function samplePages({
     'problem-refused': bare('refused', '/sales/demo'),
     lobby: line(scheduled('pre_queue')),
     line: line(open),
+    'line-prepare': line(open, NUMBER, sizes),
     'line-next': line(scheduled('open', { anchor_position: POSITION - 1 })),
     'line-after-opening': line(open, LOBBY + 900),
     'line-likely': line({ ...open, lasts_for_positions: 9_000 }),

@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     expect((await cartOf('cart-without-script'))[0]?.total).toBe(4_700)
   })
 
-  test('a size is bought with a code, its terms and an address, at the sum that the form showed', async ({
+  test('a size is bought with code, terms and an address filled in ahead, at the sum that the form showed', async ({
     visitor,
     expect,
   }) => {
@@ -173,6 +173,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
       system,
       sale,
       saleOf(0, {
+        opens_at: new Date(Date.now() + 600_000).toISOString(),
         products: [SHOE],
         contact: { email: 'required', address: false, retention_days: 30 },
         delivery: {
@@ -185,7 +186,9 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
       }),
     )
     await admin(system, 'PUT', `/sales/${sale}/promo-codes`, [{ code: 'NOON10', percent: 10, uses: 1 }])
-    const page = await visitorWithTurn(`${system.edgeUrl}/sales/${sale}`)
+    const page = await visitor(`${system.edgeUrl}/sales/${sale}`)
+    await button(page, 'Take a place in the lobby').click()
+    await page.getByText('Have your details ready').click()
     await page.getByRole('radio', { name: '42' }).check()
     const address = {
       name: 'Ada Lindqvist',
@@ -194,11 +197,14 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
       city: 'Berlin',
       email: 'ada@example.org',
     }
-    for (const [name, value] of Object.entries(address)) await page.locator(`[name=${name}]`).fill(value)
+    for (const [name, value] of Object.entries(address)) await page.locator(`#prepare [name=${name}]`).fill(value)
     await page.locator('[name=country]').selectOption('DE')
     const typed = () => page.evaluate<string | null>(`sessionStorage.getItem('typed ${sale}')`)
+    await page.getByText('Kept in this browser for your turn.').waitFor()
     expect(await typed()).toContain('Elm Row 12')
-    expect(await page.locator('#delivery-days').textContent()).toBe('€6.90 · within 3 days')
+    await admin(system, 'POST', `/sales/${sale}/open`)
+    await heading(page, 'It is your turn').waitFor()
+    await expect.poll(() => page.locator('#delivery-days').textContent()).toBe('€6.90 · within 3 days')
     await page.reload()
     await expect.poll(() => page.locator('[name=street]').inputValue()).toBe('Elm Row 12')
     expect(await page.getByRole('radio', { name: '42' }).isChecked()).toBe(true)

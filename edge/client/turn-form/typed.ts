@@ -9,8 +9,9 @@ const saleOf = (form: HTMLFormElement) => new URL(form.action).pathname.split('/
 
 export function keepTyped(form: HTMLFormElement): void {
   const fields = [...new FormData(form)].filter(([name]) => !APART.includes(name))
-  // The form of a hall before a cart has no fields of the cart.
-  const before = form.elements.namedItem('take') ? Object.entries(loadTyped(form) ?? {}) : []
+  // The form of a hall before a cart, and the one in line, have only a part of the fields.
+  const isPart = form.elements.namedItem('take') !== null || form.closest('#prepare') !== null
+  const before = isPart ? Object.entries(loadTyped(form) ?? {}) : []
   const others = before.filter(([name]) => !name.startsWith('seat:'))
   try {
     sessionStorage.setItem(keyOf(saleOf(form)), JSON.stringify(Object.fromEntries([...others, ...fields])))

@@ -21,6 +21,7 @@ import type { Words } from '../words/words.ts'
 import { drawPanel } from './draw-panel.ts'
 import { joinForm } from './join-form.ts'
 import { endsOf, outlook, wayOf } from './outlook.ts'
+import { prepareForm } from './prepare.ts'
 
 /** The page of a visitor with a ticket number, in every state. */
 export function linePage(context: PageContext, place: Place, number: number): Content {
@@ -117,8 +118,9 @@ function meanwhile(context: PageContext, status: Status): Html {
   const { view, words, lang } = context
   const { sale, state, protects, claimSeconds } = view
   const isHidden = !mayLeave(status)
-  return parts.get(`meanwhile ${sale} ${lang} ${isHidden}`, [state, words, protects, claimSeconds], () => {
+  return parts.get(`meanwhile ${sale} ${lang} ${isHidden}`, [state, view.goods, words, protects, claimSeconds], () => {
     const hold = { t: exactly(lang, state.hold_seconds) }
+    const preparing = !protects && prepareForm(context)
     const turn = protects ? words.stepSiteText : fill(words.stepTurnText, hold)
     return html`<section id="meanwhile" aria-labelledby="meanwhile-title" ${hidden(isHidden)}>
       <h2 id="meanwhile-title">${words.meanwhile}</h2>
@@ -126,6 +128,7 @@ function meanwhile(context: PageContext, status: Status): Html {
         <li>${icon('check')}<p>${words.keepPlace}</p></li>
         <li>${icon('bell')}<p>${turnWaits(context)}</p></li>
         <li>${icon('bag')}<p>${turn}</p></li>
+        ${preparing && html`<li class="scripted">${icon('check')}${preparing}</li>`}
       </ul>
     </section>`
   })

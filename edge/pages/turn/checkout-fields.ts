@@ -71,7 +71,7 @@ const keyOf = ({ problem, chosen }: Entered) =>
  * The country comes first, because it decides the other fields. Without a script its button shows them, with all that
  * was typed.
  */
-function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Html | false {
+export function delivery(context: PageContext, { chosen }: Entered, faults: Faults): Html | false {
   const { view, words, lang } = context
   const { kind, pickup } = view.state.delivery
   const countries = kind === 'address' ? countriesOf(view.state.delivery) : []
@@ -131,7 +131,7 @@ function countryField(
 
 // -- E-mail, code, terms --------------------------------------------------------------------------------------------
 
-function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults): Html | false {
+export function email({ view, words }: PageContext, { chosen }: Entered, faults: Faults): Html | false {
   const { contact } = view.state
   if (contact === 'off') return false
   const isRequired = contact === 'required'

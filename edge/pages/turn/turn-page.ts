@@ -102,7 +102,7 @@ const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) 
 // -- What to choose -------------------------------------------------------------------------------------------------
 
 /** The variants, or the product itself, preselected, if it has none. */
-function choices(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
+export function choices(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
   const option = item.options.at(-1)
   if (option === undefined) return html`<input type="hidden" name="product_id" value="${item.product.product_id}">`
   return sizes(context, item, option, entered, faults)
