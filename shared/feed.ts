@@ -2,12 +2,26 @@
 
 /** A page has this many numbers. A removed post leaves its number unused. */
 export const POSTS_A_PAGE = 10
+/**
+ * The newest posts, which all visitors read, are this many: whoever looked away for some minutes of a lively sale has
+ * missed fewer.
+ */
+export const NEWEST_POSTS = 30
 
 /** The page of a post; 0 for the number before the first. */
 export const pageOf = (n: number) => Math.ceil(n / POSTS_A_PAGE)
 
 /** True if all numbers of a page are in use, so that no post can be added to it. */
 export const isFull = (page: number, latest: number) => page * POSTS_A_PAGE <= latest
+
+/**
+ * The page on which the posts go on that a reader who has all up to `since` misses among the newest; null if none is
+ * missing. `newest` are the newest posts, the latest first.
+ */
+export function pageOfMissed(newest: readonly { readonly n: number }[], since: number): number | null {
+  const before = (newest.at(-1)?.n ?? 1) - 1
+  return newest.length < NEWEST_POSTS || before <= since ? null : pageOf(before)
+}
 
 /** A feed is read often for this long after its latest post. */
 const LIVELY_MS = 120_000

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import type { Post } from '../../shared/api/public.ts'
+import type { Feed, Post } from '../../shared/api/public.ts'
+import { NEWEST_POSTS } from '../../shared/feed.ts'
 import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
 import { stopClock } from '../testing/clocks.ts'
 import { requestsTo, stub } from '../testing/origin.ts'
@@ -12,7 +13,7 @@ const posts = (latest: number, oldest: number) =>
 
 async function saleWith(latest: number) {
   const sale = await new TestSale().publish()
-  const oldest = Math.max(1, latest - 9)
+  const oldest = Math.max(1, latest - NEWEST_POSTS + 1)
   await stub(`/internal/sales/${sale.name}/feed`, 200, { latest, posts: latest === 0 ? [] : posts(latest, oldest) })
   await sale.schedule()
   return { sale, path: `/sales/${sale.name}/feed` }
@@ -28,7 +29,7 @@ it('serves the newest posts from memory for seconds, with an ETag, and those sin
   const [newest] = many as [Response]
   expect(Object.fromEntries(newest.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.feed))
   expect(newest.headers.get('vary')).toBeNull()
-  expect(await newest.clone().json()).toEqual({ posts: posts(12, 3), next_poll_ms: expect.any(Number) })
+  expect(await newest.clone().json()).toEqual({ posts: posts(12, 1), next_poll_ms: expect.any(Number) })
   const { calls, requests } = await requestsTo(`/internal${path}`)
   expect([calls, requests[0]?.query]).toEqual([1, ''])
   const etag = newest.headers.get('etag') ?? ''
@@ -54,6 +55,40 @@ it('lets caches keep a page for long once it is full, and answers for pages that
   for (const none of ['3', '999999', '0', 'x', '01'])
     expect(await call(`${path}/${none}`)).toMatchObject({ status: 404 })
   expect((await requestsTo(`/internal${path}`)).calls - calls).toBeLessThanOrEqual(1)
+})
+
+it('says on which page the posts go on for a reader who has none of the newest, and of their page has some', async () => {
+  const { path } = await saleWith(75)
+  const read = async (query: string) => (await call(path + query)).json<Feed>()
+  expect(await read('')).toMatchObject({ posts: posts(75, 46), older: 5 })
+  expect(await read('?since=44')).toMatchObject({ posts: posts(75, 46), older: 5 })
+  expect(await read('?since=45')).not.toHaveProperty('older')
+})
+
+it('serves old posts with their time while the origin is away, and new ones once it is back', async () => {
+  const { sale, path } = await saleWith(12)
+  await stub(`/internal${path}`, 200, { latest: 12, posts: posts(12, 1) })
+  stopClock()
+  await call(path)
+  await call(`${path}/1`)
+  const as_of = new Date().toISOString()
+  await stub(`/internal${path}`, 503, {})
+  for (const seconds of [2, 600]) {
+    vi.setSystemTime(Date.now() + 1_000 * seconds)
+    expect(await (await call(path)).json()).toMatchObject({ posts: posts(12, 1), as_of })
+    const page = await call(`${path}/1`)
+    expect(Object.fromEntries(page.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.feed))
+    expect(await page.json()).toEqual({ posts: posts(12, 1), as_of })
+    expect((await call(`/sales/${sale.name}/posts`, { headers: { accept: 'text/html' } })).status).toBe(200)
+  }
+  await stub(`/internal${path}`, 200, { latest: 13, posts: posts(13, 1) })
+  vi.setSystemTime(Date.now() + 2_000)
+  const back = await (await call(path)).json<Feed>()
+  expect([back.posts.length, back.as_of]).toEqual([13, undefined])
+  // After an hour the posts say nothing about the sale any more.
+  await stub(`/internal${path}`, 503, {})
+  vi.setSystemTime(Date.now() + 2 * 3_600_000)
+  expect((await call(path)).status).toBe(503)
 })
 
 it('has an empty feed, and none while the origin is away', async () => {

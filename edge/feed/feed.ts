@@ -3,7 +3,7 @@
  * same ten posts, so it is cached for long once it is full. No cookie is read here.
  */
 import type { Feed, Posts } from '../../shared/api/public.ts'
-import { isFull, nextPollMs, pageOf } from '../../shared/feed.ts'
+import { isFull, nextPollMs, POSTS_A_PAGE, pageOf, pageOfMissed } from '../../shared/feed.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { CACHE_TTL, cacheHeaders } from '../http/cache.ts'
@@ -24,10 +24,14 @@ export async function feed(sale: string, call: Call): Promise<Response> {
   const since = new URL(call.request.url).searchParams.get('since') ?? '0'
   if (!SINCE.test(since)) throw new ProblemError(invalidField('since', 'the number of a post is required'))
   const { schedule, atMs } = await publicNow(sale, call)
-  const { posts } = await newestPosts(sale, call)
+  const { copy, oldSinceMs } = await newestPosts(sale, call)
+  const { posts } = copy
   const latestAtMs = posts[0] ? Date.parse(posts[0].at) : null
+  const older = pageOfMissed(posts, Number(since))
   const newest: Feed = {
     posts: posts.filter(({ n }) => n > Number(since)),
+    ...(older !== null && { older }),
+    ...asOf(oldSinceMs),
     next_poll_ms: nextPollMs(latestAtMs, isFinal(schedule.phase), atMs),
   }
   return send(newest, cacheHeaders(sale, CACHE_TTL.feed), call)
@@ -39,10 +43,12 @@ export async function feedPage(sale: string, page: number, call: Call): Promise<
   await publicNow(sale, call)
   const found = await pageOfPosts(sale, page, call)
   if (!found) return absent(sale)
-  const isLasting = isFull(page, found.latest)
+  const { copy, oldSinceMs } = found
+  // An old copy may have a post that was removed since.
+  const isLasting = isFull(page, copy.latest) && oldSinceMs === null
   const headers = cacheHeaders(sale, isLasting ? CACHE_TTL.fullPage : CACHE_TTL.feed)
   if (isLasting) headers['cache-control'] += ', immutable'
-  return send({ posts: found.posts }, headers, call)
+  return send({ posts: copy.posts, ...asOf(oldSinceMs) }, headers, call)
 }
 
 /**
@@ -54,11 +60,14 @@ export async function postsPage(sale: string, page: number | null, call: Call): 
   const found = page === null ? await newestPosts(sale, call) : await pageOfPosts(sale, page, call)
   if (!found) return absent(sale)
   keepLanguage(call)
-  const older = page === null ? pageOf((found.posts.at(-1)?.n ?? 1) - 1) : page - 1
-  const shows = postsShown(sale, { posts: found.posts, page, older })
+  const posts = found.copy.posts.slice(0, POSTS_A_PAGE)
+  const older = page === null ? pageOf((posts.at(-1)?.n ?? 1) - 1) : page - 1
+  const shows = postsShown(sale, { posts, page, older })
   const view = await viewOf(now, null, shows, call, sharedLanguage(call))
   return new Response(renderSale(view), { headers: { ...headersOf(view), ...cacheHeaders(sale, CACHE_TTL.landing) } })
 }
+
+const asOf = (oldSinceMs: number | null) => oldSinceMs !== null && { as_of: new Date(oldSinceMs).toISOString() }
 
 async function send(body: Posts | Feed, caching: Readonly<Record<string, string>>, call: Call): Promise<Response> {
   const text = JSON.stringify(body)

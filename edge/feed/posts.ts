@@ -1,10 +1,10 @@
 /** The posts of a sale in this isolate: the newest, and pages by number. */
 import { FeedPage } from '../../shared/api/internal.ts'
 import type { Post } from '../../shared/api/public.ts'
-import { pageOf } from '../../shared/feed.ts'
+import { POSTS_A_PAGE, pageOf } from '../../shared/feed.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Call, type PagePart, refuse } from '../http/call.ts'
-import { Copies } from '../http/copies.ts'
+import { type AgedCopy, Copies } from '../http/copies.ts'
 import { callInternal } from '../http/origin.ts'
 import { feedSection } from '../pages/feed/feed-section.ts'
 import type { Section } from '../pages/view.ts'
@@ -17,8 +17,8 @@ const WAIT_MS = 300
 export const newestPosts = (sale: string, call: Call) => read(sale, null, call)
 
 /** Returns null for a page that does not exist. The origin is not called for pages beyond the newest. */
-export async function pageOfPosts(sale: string, page: number, call: Call): Promise<FeedPage | null> {
-  const { latest } = await newestPosts(sale, call)
+export async function pageOfPosts(sale: string, page: number, call: Call): Promise<AgedCopy<FeedPage> | null> {
+  const { latest } = (await newestPosts(sale, call)).copy
   return page > Math.max(1, pageOf(latest)) ? null : read(sale, page, call)
 }
 
@@ -29,7 +29,7 @@ export const postsPart: PagePart = (sale, { kind }, call) => {
   const known = pages.known(keyOf(sale, null))
   if (known) return withPosts(known.posts)
   const posts = newestPosts(sale, call).then(
-    (page) => page.posts,
+    ({ copy }) => copy.posts,
     () => NO_POSTS,
   )
   return Promise.race([posts, scheduler.wait(WAIT_MS).then(() => NO_POSTS)]).then(withPosts)
@@ -42,7 +42,7 @@ const sections = new WeakMap<readonly Post[], Section>()
 function withPosts(posts: readonly Post[]): Section {
   const known = sections.get(posts)
   if (known) return known
-  const section: Section = (context) => feedSection(context, posts)
+  const section: Section = (context) => feedSection(context, posts.slice(0, POSTS_A_PAGE))
   sections.set(posts, section)
   return section
 }
@@ -50,7 +50,7 @@ function withPosts(posts: readonly Post[]): Section {
 const keyOf = (sale: string, page: number | null) => `${sale} ${page}`
 
 const read = (sale: string, page: number | null, call: Call) =>
-  pages.of(keyOf(sale, page), async () => {
+  pages.freshOrOld(keyOf(sale, page), async () => {
     const query = page === null ? '' : `?page=${page}`
     const response = await callInternal(`/sales/${sale}/feed${query}`, call)
     if (response.status === 404) refuse('not-found')

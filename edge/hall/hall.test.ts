@@ -124,6 +124,25 @@ it('asks an origin in trouble once for a crowd, and again after a moment', async
   expect((await call(path)).status).toBe(200)
 })
 
+it('serves the last states of the seats with their time while the origin is away', async () => {
+  const sale = await new TestSale().publish(HALL)
+  const source = `/internal/sales/${sale.name}/availability`
+  await stub(source, 200, { version: 3, sections: { stalls: 'GA==' } })
+  const path = `/sales/${sale.name}/sections/stalls/availability`
+  await sale.schedule()
+  stopClock()
+  await call(path)
+  const as_of = new Date().toISOString()
+  await stub(source, 503, {})
+  vi.setSystemTime(Date.now() + 5_000)
+  const old = await call(path)
+  expect(await old.json()).toEqual({ section_id: 'stalls', version: 3, seats: 'GA==', as_of })
+  expect(Object.fromEntries(old.headers)).toMatchObject(cacheHeaders(sale.name, CACHE_TTL.current))
+  await stub(source, 200, { version: 3, sections: { stalls: 'AA==' } })
+  vi.setSystemTime(Date.now() + 1_100)
+  expect(await (await call(path)).json()).toEqual({ section_id: 'stalls', version: 3, seats: 'AA==' })
+})
+
 it('passes on who was admitted to the seats and to the stream of a hall, and nobody else', async () => {
   const sale = await new TestSale().publish(HALL)
   const [seats, updates] = [`/sales/${sale.name}/sections/stalls/seats`, `/sales/${sale.name}/sections/updates`]

@@ -90,10 +90,17 @@ export async function availability(sale: string, section: string, call: Call): P
   const { facts } = await publicNow(sale, call)
   const isSection = facts.products.some(({ product_id, section_type }) => section_type && product_id === section)
   if (!isSection || facts.chart_version === null) refuse('not-found')
-  const hall = await halls.of(sale, () => loadAvailability(sale, call))
+  const { copy: hall, oldSinceMs } = await halls.freshOrOld(sale, () => loadAvailability(sale, call))
+  if (oldSinceMs !== null) return sendOldAvailability(sale, hall, section, oldSinceMs)
   const { body, etag } = hall.written.get(section) ?? (await writeAvailability(hall, section))
   const headers = headersFor(sale, etag)
   return sendTagged(call.request, headers, () => body)
+}
+
+/** While the origin is away the last states are sent with their time; a checkout decides in any case. */
+function sendOldAvailability(sale: string, hall: HallCopy, section: string, oldSinceMs: number): Response {
+  const document = { ...availabilityOf(hall, section), as_of: new Date(oldSinceMs).toISOString() }
+  return Response.json(document, { headers: cacheHeaders(sale, CACHE_TTL.current) })
 }
 
 async function loadAvailability(sale: string, call: Call): Promise<HallCopy> {
@@ -102,11 +109,14 @@ async function loadAvailability(sale: string, call: Call): Promise<HallCopy> {
   return found ? { ...found, written: new Map() } : refuse('try-again', { retry_after_seconds: 2 })
 }
 
-async function writeAvailability({ version, sections, written }: HallCopy, section_id: string): Promise<Written> {
-  const document: AvailabilityDocument = { section_id, version, seats: sections[section_id] ?? '' }
-  const body = JSON.stringify(document)
+const availabilityOf = ({ version, sections }: HallCopy, section_id: string): AvailabilityDocument => {
+  return { section_id, version, seats: sections[section_id] ?? '' }
+}
+
+async function writeAvailability(hall: HallCopy, section: string): Promise<Written> {
+  const body = JSON.stringify(availabilityOf(hall, section))
   const made = { body, etag: await etagOf(new TextEncoder().encode(body)) }
-  written.set(section_id, made)
+  hall.written.set(section, made)
   return made
 }
 

@@ -3,11 +3,14 @@
  * wait for it. After a failure nobody tries for a moment: an origin in trouble must not meet a crowd.
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { ProblemError } from '../../shared/problem.ts'
 import { refuse } from './call.ts'
 import { isAhead, SharedWork } from './waiting.ts'
 
 /** After a failure. */
 const PAUSE_MS = 1_000
+/** While the origin is away, a copy is sent for this long: longer than a restart or a failover takes. */
+const OLD_FOR_MS = 3_600_000
 
 interface CopiesLimits {
   /** Copies in memory; those used longest ago are dropped. */
@@ -16,6 +19,12 @@ interface CopiesLimits {
   readonly freshMs: number
   /** How long a request waits for another that loads it. */
   readonly waitMs: number
+}
+
+/** A copy that may be old. `oldSinceMs` is when it was loaded, if it could not be loaded again; null if it is fresh. */
+export interface AgedCopy<Copy> {
+  readonly copy: Copy
+  readonly oldSinceMs: number | null
 }
 
 export class Copies<Copy> {
@@ -62,6 +71,18 @@ export class Copies<Copy> {
     } finally {
       this.#loading.delete(key)
       loading.end()
+    }
+  }
+
+  /** The same, and the last copy while the origin is away. Throws as `of` does if there is none. */
+  async freshOrOld(key: string, load: () => Promise<Copy>): Promise<AgedCopy<Copy>> {
+    try {
+      return { copy: await this.of(key, load), oldSinceMs: null }
+    } catch (error) {
+      const known = this.#copies.get(key)
+      const isAway = error instanceof ProblemError && error.problem.status >= 500
+      if (!isAway || !known || Date.now() - known.atMs > OLD_FOR_MS) throw error
+      return { copy: known.copy, oldSinceMs: known.atMs }
     }
   }
 

@@ -2,7 +2,7 @@
 
 import type { FeedPage } from '../../shared/api/internal.ts'
 import type { Post } from '../../shared/api/public.ts'
-import { POSTS_A_PAGE, pageOf } from '../../shared/feed.ts'
+import { NEWEST_POSTS, POSTS_A_PAGE, pageOf } from '../../shared/feed.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Copies } from '../lib/copies.ts'
 import type { PostRow } from './posts.ts'
@@ -33,7 +33,7 @@ const readNewest = (sql: Sql, saleId: string) =>
     select (select max(n) from posts where sale_id = ${saleId}) as latest, p.* from (select) one
     left join (
       select * from posts where sale_id = ${saleId} and removed_at is null order by n desc
-        limit ${POSTS_A_PAGE}) p on true`)
+        limit ${NEWEST_POSTS}) p on true`)
 
 /** The highest number comes from the same snapshot, because a page counts as full only if all its posts were read. */
 const readPage = (sql: Sql, saleId: string, page: number) =>

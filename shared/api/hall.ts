@@ -69,6 +69,8 @@ export interface AvailabilityDocument {
   readonly section_id: string
   readonly version: number
   readonly seats: string
+  /** The time of states that could not be read again since. */
+  readonly as_of?: string
 }
 
 /** The states of all sections, as the origin sends them to the edge. */

@@ -32,9 +32,10 @@ export type Post = v.InferOutput<typeof Post>
 
 /** The newest posts, or a page of older ones, the latest first. */
 export const Posts = v.object({ posts: v.array(Post) })
-export type Posts = v.InferOutput<typeof Posts>
-/** `next_poll_ms` is the time until the next read. */
-export type Feed = Posts & { readonly next_poll_ms: number }
+/** `as_of` is the time of posts that could not be read again since. */
+export type Posts = v.InferOutput<typeof Posts> & { readonly as_of?: string }
+/** `older` is the page on which the posts that were requested go on; `next_poll_ms` is the time until the next read. */
+export type Feed = Posts & { readonly older?: number; readonly next_poll_ms: number }
 
 // -- Receipts -------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
  */
 import type { Image } from '../../../shared/api/goods.ts'
 import type { Feed, Post, Posts, Schedule } from '../../../shared/api/public.ts'
-import { pageOf } from '../../../shared/feed.ts'
+import { POSTS_A_PAGE, pageOf } from '../../../shared/feed.ts'
 import { POST_PICTURE, postPart } from '../../pages/feed/feed-section.ts'
 import type { Tag } from '../../pages/html.ts'
 import type { Around } from '../../pages/parts/announcement.ts'
@@ -68,8 +68,11 @@ function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
   // If there were more new posts than these while the page was hidden, there is a gap, and the list starts again.
   const isApart = list.firstElementChild !== null && numberOf(list.firstElementChild) < oldest
   if (isApart) list.replaceChildren()
-  for (const post of newest) add(list, post, page, isFirst || isApart)
-  if (isFirst || isApart) list.dataset.older = `${pageOf(oldest - 1)}`
+  const last = list.lastElementChild
+  // A list that starts here has one page; a list that goes on has all that is newer than its oldest post.
+  const shown = last ? newest.filter(({ n }) => n > numberOf(last)) : newest.slice(0, POSTS_A_PAGE)
+  for (const post of shown) add(list, post, page, isFirst || isApart)
+  if (isFirst || isApart) list.dataset.older = `${pageOf((shown.at(-1)?.n ?? 1) - 1)}`
   show(byId('feed'), list.children.length > 0)
   offerOlder(list, page)
 }
