@@ -77,6 +77,7 @@ import { SourceCounts } from './queue/source-counts.ts'
 import { SaleCounts } from './report/sale-counts.ts'
 import { readWorkers } from './report/worker-reports.ts'
 import { Retention } from './retention/retention.ts'
+import { ChangeNotes } from './sales/change-notes.ts'
 import { SaleMemory } from './sales/sale-memory.ts'
 import { SaleWork } from './sales/sale-work.ts'
 import { Sales } from './sales/sales.ts'
@@ -135,6 +136,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   startActor('redis watch', redisWatch.actor)
   await sales.start()
   stops.push(['sales', () => sales.stop()])
+  const notes = new ChangeNotes({ redis, sales, runtime, log, metrics })
+  startActor('change notes', notes.actor)
   const forget = async () => {
     memory.keepOnly((saleId) => sales.get(saleId) !== undefined)
     metrics.forgetOld()
@@ -247,7 +250,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     const load = () => loadShedder.load()
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
     const mailer = createMailer({ config, keys: keys.order, sql, sender: webhookSender, metrics, log })
-    const own = { deliverer, mailer, retention, searches, scheduler, edgeUrl: config.EDGE_URL }
+    const own = {
+      announceNoted: publishPost,
+      deliverer,
+      mailer,
+      retention,
+      searches,
+      scheduler,
+      edgeUrl: config.EDGE_URL,
+    }
     startActor('worker', createWorker({ ...stock, redis, changes, orders, payments, reconciler, ...own }))
   }
 
@@ -309,6 +320,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     invitations,
     live,
     log,
+    notes,
     operators,
     orders,
     reconciler,

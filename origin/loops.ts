@@ -21,6 +21,7 @@ import type { Payments } from './payments/payments.ts'
 import { COUNT_READER, countOrders } from './report/sale-counts.ts'
 import { workerReports } from './report/worker-reports.ts'
 import type { Retention } from './retention/retention.ts'
+import { type AnnounceNoted, writeNotedChanges } from './sales/change-notes.ts'
 import { publishPhases } from './sales/sale-events.ts'
 import { markLongOver } from './sales/sale-queries.ts'
 import type { Scheduler } from './scheduled/scheduler.ts'
@@ -52,6 +53,8 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   /** Undefined where neither mails nor push messages are sent. */
   readonly mailer: Mailer | undefined
   readonly scheduler: Scheduler
+  /** Omitted if the shop has no feed. */
+  readonly announceNoted?: AnnounceNoted
   /** The edge's address. If null, no visitor is notified of their turn. */
   readonly edgeUrl: string | undefined
 }
@@ -109,6 +112,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     // Orders and stock
     every(300, 'hold sweeper', gateSweeps(deps)),
     every(1_000, 'hold pauses', holdPauses(deps)),
+    every(1_000, 'noted changes', () => writeNotedChanges({ ...deps, announce: deps.announceNoted })),
     every(1_000, 'intent recorder', () => recordAllIntents(deps)),
     gateWatch,
     every(5_000, 'reconciler', () => reconciler.round()),

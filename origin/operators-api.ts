@@ -29,6 +29,7 @@ import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
 import { queueRoutes } from './report/job-routes.ts'
 import { findingRoutes, reportRoutes } from './report/report-routes.ts'
 import type { ListAnnouncements } from './report/sale-report.ts'
+import type { ChangeNotes } from './sales/change-notes.ts'
 import type { AdminSales } from './sales-api/admin-sales.ts'
 import type { Live } from './sales-api/live.ts'
 import { liveRoutes } from './sales-api/live-routes.ts'
@@ -57,6 +58,7 @@ interface OperatorRoutesDeps {
   readonly invitations: Invitations
   readonly live: Live
   readonly log: Logger
+  readonly notes: ChangeNotes
   readonly operators: Operators
   readonly orders: Orders
   readonly reconciler: Reconciler

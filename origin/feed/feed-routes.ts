@@ -8,6 +8,7 @@ import { ownImage } from '../images/sale-pictures.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { jsonBody, refuse } from '../lib/http/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
+import type { ChangeNotes } from '../sales/change-notes.ts'
 import type { OperatedSales, Sales } from '../sales/sales.ts'
 import { FeedPages, postOf } from './feed-pages.ts'
 import {
@@ -22,14 +23,15 @@ import {
 
 interface FeedDeps {
   readonly sql: Sql
-  readonly sales: Pick<OperatedSales, 'publish'>
+  readonly sales: Pick<OperatedSales, 'publish' | 'publishNoted'>
+  readonly notes: Pick<ChangeNotes, 'takes' | 'add'>
   readonly images: Images
   readonly downloads: DownloadOptions
 }
 
 const LISTED = 500
 
-export function adminFeedRoutes({ sql, sales, images, downloads }: FeedDeps) {
+export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDeps) {
   return new Hono()
     .get('/sales/:sale/feed', async (c) => {
       const all = await listPosts(sql, c.req.param('sale'), LISTED)
@@ -60,7 +62,14 @@ export function adminFeedRoutes({ sql, sales, images, downloads }: FeedDeps) {
 
     .put('/sales/:sale/announcement', jsonBody(AnnouncementRequest), async (c) => {
       const saleId = c.req.param('sale')
-      const written = await sql.begin((tx) => publishPost(tx, saleId, c.req.valid('json'), operatorOf(c)))
+      const operator = operatorOf(c)
+      const announcement = c.req.valid('json')
+      if (notes.takes(saleId)) {
+        const { id, at_ms } = await notes.add({ action: 'announce', sale: saleId, operator, ...announcement })
+        await sales.publishNoted(saleId)
+        return c.json({ id, ...announcement, operator, since: new Date(at_ms).toISOString(), until: null }, 202)
+      }
+      const written = await sql.begin((tx) => publishPost(tx, saleId, announcement, operator))
       await sales.publish(saleId)
       return c.json(announcementOf(written))
     })

@@ -5,7 +5,7 @@
 
 import type { Image } from '../../shared/api/goods.ts'
 import type { AnnouncementRequest } from '../../shared/api/operators/requests.ts'
-import { audit } from '../ledger/audit.ts'
+import { type Audited, audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { posts } from '../ledger/schema/sales.ts'
 
@@ -19,24 +19,29 @@ interface NewPost {
   readonly image?: Image | undefined
 }
 
-/** Publishes a post. An announcement replaces the one before. */
+/**
+ * Publishes a post. An announcement replaces the one before; one that was noted while the ledger was away has its own
+ * time, and is over at once if there has been a later one.
+ */
 export async function publishPost<const P extends NewPost>(
   tx: Queryable,
   saleId: string,
   { level, text, image }: P,
   operator: string,
+  { isOver = false, ...noted }: Partial<Audited & { readonly isOver: boolean }> = {},
 ): Promise<PostRow & Pick<P, 'level'>> {
   await lockFeed(tx, saleId)
-  const before = level === null ? undefined : await endShown(tx, saleId)
+  const before = level === null || isOver ? undefined : await endShown(tx, saleId)
   const [after] = await tx<(PostRow & Pick<P, 'level'>)[]>`
-    insert into posts (sale_id, n, level, text, image, operator, at)
+    insert into posts (sale_id, n, level, text, image, operator, at, until)
     select ${saleId}, coalesce(max(n), 0) + 1,
       ${level}, ${tx.json(text)}, ${image ? tx.json(image) : null}, ${operator},
-      clock_timestamp()
+      coalesce(${noted.at ?? null}::timestamptz, clock_timestamp()),
+      case when ${isOver} then clock_timestamp() end
     from posts where sale_id = ${saleId} returning *`
   if (!after) throw new Error('no row')
   const action = level === null ? 'posted' : 'announced'
-  await audit(tx, [{ actor: operator, action, sale: saleId, before: inAudit(before), after: inAudit(after) }])
+  await audit(tx, [{ actor: operator, action, sale: saleId, before: inAudit(before), after: inAudit(after), ...noted }])
   return after
 }
 

@@ -27,15 +27,23 @@ interface AuditEntry {
   readonly key?: string | null
   readonly before?: unknown
   readonly after?: unknown
+  /** The time of a change that is written later than it was made. */
+  readonly at?: Date
+}
+
+/** The entry of a change that was made while the ledger was away: its time, and a key that is written once. */
+export interface Audited {
+  readonly at: Date
+  readonly key: string
 }
 
 /** Logs changes in the transaction that makes them. */
 export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
-  for (const { actor, action, sale, product, order, key, before, after } of entries) {
+  for (const { actor, action, sale, product, order, key, before, after, at } of entries) {
     await tx`
-      insert into audit_log (actor, action, sale_id, product_id, order_id, idempotency_key, before, after)
+      insert into audit_log (actor, action, sale_id, product_id, order_id, idempotency_key, before, after, at)
       values (${actor}, ${action}, ${sale}, ${product ?? null}, ${order ?? null}, ${key ?? null},
-              ${json(before)}::text::jsonb, ${json(after)}::text::jsonb)`
+              ${json(before)}::text::jsonb, ${json(after)}::text::jsonb, coalesce(${at ?? null}::timestamptz, now()))`
   }
 }
 

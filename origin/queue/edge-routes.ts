@@ -57,7 +57,7 @@ export function edgeRoutes({ sql, metrics, sales, policies, queues, sendsMail, p
       feed_version: sale.feed_version,
       mails: sendsMail ? sale.mails : [],
       push: pushKey === null ? null : { key: pushKey, kinds: sale.mails },
-      read_ago_ms: sales.readAgoMs(),
+      read_ago_ms: sales.knownAgoMs(saleId),
       pre_queue_opens_in_ms: (sale.pre_queue_opens_at ?? sale.created_at).getTime() - nowMs,
       opens_in_ms: sale.opens_at.getTime() - nowMs,
       ends_in_ms: sale.ends_at ? sale.ends_at.getTime() - nowMs : null,

@@ -87,6 +87,13 @@ export class AdminSales implements OperatedSales {
     return this.inspectVersion(sale)
   }
 
+  /** Publishes a noted change, without the ledger and so without the goods. */
+  async publishNoted(saleId: string): Promise<State> {
+    const sale = await this.find(saleId)
+    this.#notify(sale)
+    return this.inspectStock(sale)
+  }
+
   /** Informs the edge of a change that concerns all sales. */
   notifyEdge(): void {
     for (const sale of this.#sales.inUse()) this.#notify(sale)
@@ -97,8 +104,8 @@ export class AdminSales implements OperatedSales {
     const saleId = c.req.param('sale')
     if (!v.is(SaleId, saleId)) refuse(problem('unknown-sale', { detail: `A sale's name has ${ID_FORM}.` }))
     // The sale may have been changed by another origin a moment ago. Without the ledger, reads show what is in
-    // memory.
-    if (c.req.method !== 'GET' || !this.isLedgerUnresponsive()) await this.#sales.refresh()
+    // memory, and so do the changes that can be noted.
+    if (!this.isLedgerUnresponsive()) await this.#sales.refresh()
     if (c.req.method !== 'PUT') await this.find(saleId)
     return next()
   }

@@ -16,6 +16,7 @@ import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { etagOf, jsonBody, optionalIdempotencyKey, query, refuse, versionFor } from '../lib/http/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
+import type { ChangeNotes } from '../sales/change-notes.ts'
 import { ENDED_FOR_GOOD, pauseSale, readVersion, restock, setRate, switches, writeSale } from '../sales/sale-queries.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
@@ -33,11 +34,12 @@ interface SaleDeps {
   readonly images: Images
   readonly downloads: DownloadOptions
   readonly sales: AdminSales
+  readonly notes: Pick<ChangeNotes, 'takes' | 'add'>
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
   readonly log: Logger
 }
 
-export function saleRoutes({ config, sql, images, downloads, sales, reconciler, log }: SaleDeps) {
+export function saleRoutes({ config, sql, images, downloads, sales, notes, reconciler, log }: SaleDeps) {
   /** Throws for a sale that is over, because no switch can restart it. */
   async function requireRunning(saleId: string) {
     const sale = await sales.find(saleId)
@@ -102,12 +104,23 @@ export function saleRoutes({ config, sql, images, downloads, sales, reconciler, 
         const saleId = c.req.param('sale')
         const { reason = null } = c.req.valid('json')
         await requireRunning(saleId)
+        if (notes.takes(saleId)) {
+          const change = { action: 'pause', sale: saleId, operator: operatorOf(c), ...(reason && { reason }) } as const
+          await notes.add(change)
+          return c.json(await sales.publishNoted(saleId), 202)
+        }
         await pauseSale(sql, saleId, reason, operatorOf(c))
         return c.json(await sales.publish(saleId))
       })
 
       .post('/sales/:sale/open', (c) => flip(c, 'open', c.req.param('sale')))
-      .post('/sales/:sale/resume', (c) => flip(c, 'resume', c.req.param('sale')))
+      .post('/sales/:sale/resume', async (c) => {
+        const saleId = c.req.param('sale')
+        if (!notes.takes(saleId)) return flip(c, 'resume', saleId)
+        await requireRunning(saleId)
+        await notes.add({ action: 'resume', sale: saleId, operator: operatorOf(c) })
+        return c.json(await sales.publishNoted(saleId), 202)
+      })
       .post('/sales/:sale/end', (c) => flip(c, 'end', c.req.param('sale')))
 
       .patch('/sales/:sale/admission', jsonBody(AdmissionChange), async (c) => {

@@ -5,7 +5,7 @@ import { shardsFor } from '../../shared/api/internal.ts'
 import type { SaleConfig } from '../../shared/api/operators/sale-config.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
-import { ADMIN_NAME, audit, changesBetween } from '../ledger/audit.ts'
+import { ADMIN_NAME, type Audited, audit, changesBetween } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
 import { readGoods, writeGoods } from './goods-queries.ts'
@@ -305,15 +305,19 @@ async function configOf(tx: Queryable, saleId: string): Promise<Record<string, u
   return row?.config ?? {}
 }
 
+/** A change that was noted while the ledger was away. `isOver`: a later one has been made, which stays. */
+type Noted = Audited & { readonly isOver: boolean }
+
 /** A change of a sale with its audit entry and its events. */
 function changeWithAudit(action: string, change: (tx: Queryable, saleId: string) => PromiseLike<unknown>) {
-  return (sql: Queryable, saleId: string, operator = ADMIN_NAME) =>
+  return (sql: Queryable, saleId: string, operator = ADMIN_NAME, { isOver = false, ...noted }: Partial<Noted> = {}) =>
     inTransaction(sql, async (tx) => {
+      if (isOver) return audit(tx, [{ actor: operator, action, sale: saleId, after: { overridden: true }, ...noted }])
       const before = await configOf(tx, saleId)
       await change(tx, saleId)
       await publishPhase(tx, saleId)
       await audit(tx, [
-        { actor: operator, action, sale: saleId, ...changesBetween(before, await configOf(tx, saleId)) },
+        { actor: operator, action, sale: saleId, ...changesBetween(before, await configOf(tx, saleId)), ...noted },
       ])
     })
 }
@@ -338,13 +342,19 @@ export const switches = {
 } as const
 
 /** `reason` is the explanation that visitors read, by language. */
-export const pauseSale = (sql: Queryable, saleId: string, reason: Texts | null, operator = ADMIN_NAME) =>
+export const pauseSale = (
+  sql: Queryable,
+  saleId: string,
+  reason: Texts | null,
+  operator = ADMIN_NAME,
+  noted: Partial<Noted> = {},
+) =>
   changeWithAudit(
     'paused',
     (tx) => tx`
       update sales set paused = true, pause_reason = ${reason && JSON.stringify(reason)}::text::jsonb
       where sale_id = ${saleId}`,
-  )(sql, saleId, operator)
+  )(sql, saleId, operator, noted)
 
 export const setRate = (sql: Queryable, saleId: string, ratePerSecond: number, operator = ADMIN_NAME) =>
   changeWithAudit(

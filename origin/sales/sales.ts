@@ -11,6 +11,7 @@ import { Overloaded } from '../lib/batcher.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { Writes } from '../lib/writes.ts'
+import { latestOf, type NotedChange, withNoted } from './noted-changes.ts'
 import { readSales } from './sale-queries.ts'
 
 /** The maximum age of the sales in memory while the ledger responds. */
@@ -33,6 +34,8 @@ export interface OperatedSales {
   /** Throws `unknown-sale`. */
   find(saleId: string): Promise<SaleRow>
   publish(saleId: string): Promise<unknown>
+  /** Publishes a change that is noted and not in the ledger yet. */
+  publishNoted(saleId: string): Promise<unknown>
   /** Informs the edge of a change that concerns all sales. */
   notifyEdge(): void
 }
@@ -40,7 +43,10 @@ export interface OperatedSales {
 export class Sales {
   readonly #sql: Sql
   readonly #runtime: Runtime
+  /** The sales as the ledger has them, and as they are with the changes that it does not have yet. */
+  #rows: readonly SaleRow[] = []
   #known = new Map<string, SaleRow>()
+  #noted: readonly NotedChange[] = []
   /** The unknown names for the next read. */
   #lookups = new Map<string, PromiseWithResolvers<SaleRow | undefined>>()
   /** The long-ended sales with the time of the last request, the latest last. */
@@ -84,13 +90,13 @@ export class Sales {
   /** Reads now. Concurrent callers share one read, which starts after the first of them called. */
   async refresh(): Promise<void> {
     if (this.#reading) await this.#reading.catch(() => {})
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= this.#readLedger().finally(() => {
       this.#reading = undefined
     })
     await this.#reading
   }
 
-  async #read(): Promise<void> {
+  async #readLedger(): Promise<void> {
     const began = this.#runtime.monotonicMs()
     for (const [saleId, askedAtMs] of this.#old) if (began - askedAtMs > OLD_FOR_MS) this.#old.delete(saleId)
     const lookups = this.#lookups
@@ -100,13 +106,24 @@ export class Sales {
       const responded = this.#runtime.monotonicMs()
       this.#clock = { ledgerMs: nowMs, monotonicMs: (began + responded) / 2 }
       this.#respondedAtMs = responded
-      this.#known = new Map(sales.map((sale) => [sale.sale_id, sale]))
+      this.#rows = sales
+      this.showNoted(this.#noted)
     } catch (error) {
       for (const { reject } of lookups.values()) reject(error)
       throw error
     }
     for (const reader of this.#readers) reader()
     for (const [saleId, { resolve }] of lookups) resolve(this.#keepOld(this.#known.get(saleId)))
+  }
+
+  /** Shows the sales with changes that the ledger does not have yet, which are in order. */
+  showNoted(changes: readonly NotedChange[]): void {
+    this.#noted = changes
+    this.#known = new Map(this.#rows.map((sale) => [sale.sale_id, withNoted(sale, changes)]))
+  }
+
+  noted(): readonly NotedChange[] {
+    return this.#noted
   }
 
   /** A long-ended sale is included in the reads for a while after a request. */
@@ -133,6 +150,15 @@ export class Sales {
   /** The age of the sales in memory. */
   readAgoMs(): number {
     return this.#runtime.monotonicMs() - this.#clock.monotonicMs
+  }
+
+  /**
+   * The age of what is known of a sale. A noted change is younger than the reading, so the edge prefers it to what
+   * processes say that have not heard of it.
+   */
+  knownAgoMs(saleId: string): number {
+    const latest = latestOf(saleId, this.#noted)
+    return latest ? Math.min(this.readAgoMs(), Math.max(0, this.nowMs() - latest.at_ms)) : this.readAgoMs()
   }
 
   isLedgerUnresponsive(): boolean {

@@ -22,6 +22,9 @@ const origin = useOwnOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url
 /** The hold is so long that none ends by itself on a slow machine. */
 const hold_seconds = 3_600
 const MEANWHILE = 'created-without-redis'
+const REASON = { en: 'We look into it.' }
+const AGAIN = { en: 'Still at it.' }
+const SAID = { en: 'Your orders are safe.' }
 const buyers = (sale: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => origin.checkoutDecided(sale)))
 const sold = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 201).length
@@ -33,7 +36,8 @@ const inUse = { run: expect.anything() }
 
 let sale: string
 let cookie: string
-const edge = () => origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+const edgeOf = (one: string) => origin.call('GET', `/internal/sales/${one}`, { token: origin.edgeToken })
+const edge = () => edgeOf(sale)
 const edgeReads = (answer: object) => eventuallyMatches(edge, answer)
 const operator = () => origin.admin('GET', `/sales/${sale}`)
 const metrics = async () => String((await origin.ops('/metrics')).body.text)
@@ -128,6 +132,7 @@ describe('Redis is killed', () => {
 
 describe('Postgres is killed', () => {
   let promised: { token: string; key: string; answer: Answer }[] = []
+  let steered = ''
   const buy = (many: number) =>
     Promise.all(
       Array.from({ length: many }, async () => {
@@ -140,6 +145,8 @@ describe('Postgres is killed', () => {
       status: 200,
     })
     await gateBecomes(sale, { 'available one': '8', ...inUse })
+    steered = await origin.sale({ total: 8, hold_seconds })
+    await gateBecomes(steered, { 'available one': '8', ...inUse })
     await ledger.kill()
   })
 
@@ -175,6 +182,36 @@ describe('Postgres is killed', () => {
     await expect.poll(storesUp).toEqual(['redis'])
   })
 
+  test('operators pause, resume and announce, by a session as well, and everyone sees it at once', async () => {
+    const steer = (method: string, path: string, body: object) =>
+      origin.call(method, `/admin/sales/${steered}/${path}`, {
+        headers: { cookie, 'sec-fetch-site': 'same-origin' },
+        body,
+      })
+    const wasReadMs = Number((await edgeOf(steered)).body.read_ago_ms)
+    expect(await origin.admin('POST', `/sales/${steered}/pause`, { reason: REASON })).toMatchObject({
+      status: 202,
+      body: { phase: 'paused', pause_reason: REASON },
+    })
+    const told = await edgeOf(steered)
+    expect(told).toMatchObject({ body: { phase: 'paused', pause_reason: REASON } })
+    // The change is younger than the reading, so the edge takes it from this process before any other.
+    expect(Number(told.body.read_ago_ms)).toBeLessThan(wasReadMs)
+    expect(await origin.checkout(steered)).toMatchObject({ status: 503 })
+    expect(await steer('PUT', 'announcement', { level: 'warning', text: SAID })).toMatchObject({
+      status: 202,
+      body: { text: SAID, operator: 'admin', until: null },
+    })
+    expect(await steer('POST', 'resume', {})).toMatchObject({ status: 202, body: { phase: 'open' } })
+    expect(await origin.checkout(steered)).toMatchObject({ status: 202 })
+    expect(await steer('POST', 'pause', { reason: AGAIN })).toMatchObject({ status: 202, body: { phase: 'paused' } })
+    expect(await edgeOf(steered)).toMatchObject({
+      body: { phase: 'paused', pause_reason: AGAIN, announcement: { level: 'warning', text: SAID } },
+    })
+    // An end is for good, and is the ledger's alone.
+    expect(await steer('POST', 'end', {})).toMatchObject({ status: 503 })
+  })
+
   test('without Redis too, since it is full or killed, nothing is taken, and the edge is told to try again', async () => {
     const neither = { status: 503, body: { type: '/problems/try-again' } }
     const slow = { status: 200, body: { health: 'slow' } }
@@ -208,6 +245,29 @@ describe('Postgres is killed', () => {
     // The orders that were accepted meanwhile count as reserved.
     await consoleReads({ health: { ledger: true, redis: true }, reserved: 17 })
   })
+
+  test('what operators did meanwhile is in the ledger, once each and in the order of its time', async () => {
+    await expect.poll(() => redis.llen('changes noted without the ledger')).toBe(0)
+    const { entries } = (await origin.admin('GET', `/audit?sale=${steered}&operator=admin&limit=4`)).body as {
+      entries: { action: string; operator: string; at: string; after: object | null }[]
+    }
+    expect(entries.toReversed().map(({ action, after }) => ({ action, after }))).toMatchObject([
+      { action: 'paused', after: { paused: true, pause_reason: REASON } },
+      { action: 'announced', after: { level: 'warning', text: SAID } },
+      { action: 'resumed', after: { paused: false } },
+      { action: 'paused', after: { paused: true, pause_reason: AGAIN } },
+    ])
+    const times = entries.map(({ at }) => Date.parse(at))
+    expect(times).toEqual(times.toSorted((a, b) => b - a))
+    const { posts } = (await origin.admin('GET', `/sales/${steered}/feed`)).body as { posts: { at: string }[] }
+    expect(posts).toMatchObject([{ n: 1, urgent: true, shown: true, text: SAID, at: entries[2]?.at }])
+    await eventuallyMatches(() => edgeOf(steered), {
+      body: { phase: 'paused', pause_reason: AGAIN, announcement: { id: '1', text: SAID } },
+    })
+    // The ledger takes changes itself from now on.
+    await eventuallyMatches(() => origin.admin('POST', `/sales/${steered}/resume`), { status: 200 })
+    expect(await edgeOf(steered)).toMatchObject({ body: { phase: 'open', pause_reason: null } })
+  })
 })
 
 describe('both answer, and refuse all writes', () => {
@@ -216,7 +276,7 @@ describe('both answer, and refuse all writes', () => {
     await origin.sql()`select pg_reload_conf()`
   }
   const isOpen = async () => new RegExp(`^gate_open\\{sale="${refusing}"\\} (\\d)$`, 'm').exec(await metrics())?.[1]
-  const edgeOf = () => origin.call('GET', `/internal/sales/${refusing}`, { token: origin.edgeToken })
+  const edgeNow = () => edgeOf(refusing)
   let refusing = ''
 
   test('they count as away, and the edge pauses the queue; each serves again once it takes a write', async () => {
@@ -228,17 +288,19 @@ describe('both answer, and refuse all writes', () => {
     await expect.poll(storesUp).toEqual([])
     await expect.poll(() => origin.ops('/readyz')).toMatchObject({ status: 503, body: { ledger: false, gate: false } })
     await expect.poll(isOpen).toBe('0')
-    await eventuallyMatches(edgeOf, { status: 503, body: { type: '/problems/try-again' } })
+    await eventuallyMatches(edgeNow, { status: 503, body: { type: '/problems/try-again' } })
     await consoleReads({ health: { ledger: false, redis: false } }, refusing)
     expect(await redis.ping()).toBe('PONG')
     await redis.config('SET', 'maxmemory', '0')
     await expect.poll(storesUp).toEqual(['redis'])
-    await eventuallyMatches(edgeOf, { status: 200, body: { health: 'slow' } })
+    await eventuallyMatches(edgeNow, { status: 200, body: { health: 'slow' } })
     await readOnly('off')
     await expect.poll(storesUp).toEqual(['ledger', 'redis'])
     await expect.poll(isOpen).toBe('1')
-    await eventuallyMatches(edgeOf, { status: 200, body: { health: 'ok' } })
-    expect(sold(await buyers(refusing, 8))).toBe(8)
+    await eventuallyMatches(edgeNow, { status: 200, body: { health: 'ok' } })
+    // A checkout may have been recorded before the ledger refused all writes.
+    const { available } = await origin.stock(refusing)
+    expect(sold(await buyers(refusing, 8))).toBe(available)
     expect(await origin.ops('/readyz')).toMatchObject({ status: 200, body: { ledger: true, gate: true } })
   })
 })
