@@ -75,6 +75,7 @@ import { SaleQueues } from './queue/sale-queues.ts'
 import { scheduleRoutes } from './queue/schedule-routes.ts'
 import { SourceCounts } from './queue/source-counts.ts'
 import { SaleCounts } from './report/sale-counts.ts'
+import { saleReport } from './report/sale-report.ts'
 import { readWorkers } from './report/worker-reports.ts'
 import { Retention } from './retention/retention.ts'
 import { ChangeNotes } from './sales/change-notes.ts'
@@ -237,8 +238,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   const webhookSender = new Sender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment })
   const webhookSealer = new SecretSealer(config.WEBHOOK_KEYS)
   if (config.ROLE !== 'api') {
+    const reporting = {
+      announcements: listAnnouncements,
+      sql,
+      config,
+      nowMs: () => sales.nowMs(),
+    }
     const scheduler = new Scheduler({
       announce: publishPost,
+      report: (sale) => saleReport(reporting, sale),
       sql,
       sales,
       reconciler,

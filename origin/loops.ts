@@ -7,6 +7,7 @@ import { watchEvents } from './events/watch.ts'
 import type { RecentSearches } from './front/recent-searches.ts'
 import { readQueues } from './jobs/job-queries.ts'
 import { JobRunner } from './jobs/job-runner.ts'
+import { QueueHistory } from './jobs/queue-history.ts'
 import { watchSessions } from './ledger/sessions.ts'
 import { type Actor, type Loop, loop } from './lib/loop.ts'
 import { withTimeout } from './lib/with-timeout.ts'
@@ -34,6 +35,7 @@ import { fanOut, WEBHOOK_READER } from './webhooks/fan-out.ts'
 
 /** At a stop, jobs in progress get this long; what comes later is for another worker. */
 const DRAIN_TIMEOUT_MS = 5_000
+const HISTORY_TIMEOUT_MS = 1_000
 /** What is woken where it has something to do also runs without, so often. */
 const UNWOKEN_MS = 10_000
 /** Woken each second while something is overdue, it does not run without a pause. */
@@ -64,7 +66,15 @@ type Reader = typeof WEBHOOK_READER | typeof SEARCH_READER | typeof COUNT_READER
 export function createWorker(deps: WorkerDeps): Actor {
   const { sql, redis, reconciler, deliverer, mailer, scheduler, retention } = deps
   const { calls, charges, captures, refunds } = deps.payments
-  const jobs = new JobRunner(deps, [charges, captures, refunds, scheduler, deliverer, ...(mailer ? [mailer] : [])])
+  const history = new QueueHistory()
+  const jobs = new JobRunner({ ...deps, history }, [
+    charges,
+    captures,
+    refunds,
+    scheduler,
+    deliverer,
+    ...(mailer ? [mailer] : []),
+  ])
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
   /** Runs when it is woken, since something is due. */
   const whenDue = (name: string, round: () => Promise<unknown>, restMs?: number) =>
@@ -120,6 +130,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(30_000, 'sales long over', async () => {
       for (const saleId of await markLongOver(sql)) await deps.gates.of(saleId).remove()
     }),
+    every(5_000, 'queue history', () => history.write(sql)),
     every(5_000, 'queue watch', () => watchQueues(deps)),
     // Payments
     every(10_000, 'charge comparison', () => charges.compare()),
@@ -159,6 +170,7 @@ export function createWorker(deps: WorkerDeps): Actor {
       deliverer.stop()
       mailer?.stop()
       await withTimeout(jobs.drain(), DRAIN_TIMEOUT_MS).catch(() => {})
+      await withTimeout(history.write(sql), HISTORY_TIMEOUT_MS).catch(() => {})
       deliverer.close()
       mailer?.close()
     },

@@ -57,7 +57,7 @@ it('lets caches keep a page for long once it is full, and answers for pages that
   expect((await requestsTo(`/internal${path}`)).calls - calls).toBeLessThanOrEqual(1)
 })
 
-it('says on which page the posts go on for a reader who has none of the newest, and of their page has some', async () => {
+it('says on which page the posts go on for a reader who misses more than the newest', async () => {
   const { path } = await saleWith(75)
   const read = async (query: string) => (await call(path + query)).json<Feed>()
   expect(await read('')).toMatchObject({ posts: posts(75, 46), older: 5 })

@@ -3,8 +3,9 @@
  * Workers take and end many jobs by one statement, each on a lease, so a worker that dies loses nothing.
  */
 
-import type { DeadJob, QueueState } from '../../shared/api/operators/answers.ts'
+import type { DeadJob, FailingJobs, QueueState } from '../../shared/api/operators/answers.ts'
 import type { Backlogs } from '../../shared/api/operators/live.ts'
+import type { RetryRequest } from '../../shared/api/operators/requests.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import {
   type Ended,
@@ -202,6 +203,56 @@ export async function retryDead(tx: Queryable, queue: QueueName, job: number): P
       finished_at = null
     where queue = ${queue} and job_id = ${job} and state = 'dead' returning data`
   return row?.data
+}
+
+/** One call lists at most this many groups of failing jobs, and tries at most this many jobs again. */
+const MAX_GROUPS = 200
+export const MAX_RETRIED = 10_000
+
+/** The type of a message; the queue's name for jobs of one kind. */
+const kindIn = (sql: Queryable) => sql`coalesce(data ->> 'type', data ->> 'kind', queue)`
+
+/** The error without what differs from job to job, so that the jobs of one cause are found together. */
+const reasonIn = (sql: Queryable) => sql`
+  regexp_replace(left(coalesce(error, 'unknown'), 200),
+    '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{4,}', '*', 'g')`
+
+/** The jobs of a queue that fail, by kind and reason, those with the most dead jobs first. */
+export const readFailing = (sql: Sql, queue: QueueName) => sql<FailingJobs[]>`
+  select kind, reason, count(*) filter (where state = 'dead')::int as dead,
+    count(*) filter (where state = 'pending')::int as retrying,
+    min(finished_at) as first_at, max(finished_at) as last_at
+  from (
+    select ${kindIn(sql)} as kind, ${reasonIn(sql)} as reason, state, finished_at from (
+      select * from jobs where queue = ${queue} and state = 'dead'
+      union all
+      select * from jobs where queue = ${queue} and state = 'pending' and attempts > 0 and error is not null) j
+    limit ${COUNT_LIMIT}) j
+  group by kind, reason order by dead desc, retrying desc, kind, reason limit ${MAX_GROUPS}`
+
+/**
+ * Makes dead jobs due again with all their attempts, in their order and after the other jobs of their lanes. Returns
+ * their number, which is at most MAX_RETRIED.
+ */
+export async function retryFailed(
+  tx: Queryable,
+  queue: QueueName,
+  { kind, reason, from, to }: RetryRequest,
+): Promise<number> {
+  const { count } = await tx`
+    with found as materialized (
+      select job_id from jobs where queue = ${queue} and state = 'dead'
+        ${kind === undefined ? tx`` : tx`and ${kindIn(tx)} = ${kind}`}
+        ${reason === undefined ? tx`` : tx`and ${reasonIn(tx)} = ${reason}`}
+        ${from === undefined ? tx`` : tx`and finished_at >= ${from}`}
+        ${to === undefined ? tx`` : tx`and finished_at < ${to}`}
+      order by job_id limit ${MAX_RETRIED} for update skip locked),
+    numbered as materialized (
+      select job_id, nextval('jobs_job_id_seq') as new_id from (select job_id from found order by job_id) f)
+    update jobs j set job_id = n.new_id, state = 'pending', attempts = 0, run_at = now(), created_at = now(),
+      finished_at = null
+    from numbered n where j.job_id = n.job_id`
+  return count
 }
 
 /** Counting stops at this number, because an exact count would take long and no operator needs it. */

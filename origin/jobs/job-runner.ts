@@ -7,6 +7,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
 import { endJobs, renewLeases, takeJobs } from './job-queries.ts'
+import type { QueueHistory } from './queue-history.ts'
 import { type Ended, type Job, type Outcome, QUEUES, type QueueName } from './queues.ts'
 
 /**
@@ -38,6 +39,8 @@ export interface Consumer<Name extends QueueName> {
 interface RunnerDeps {
   readonly sql: Sql
   readonly log: Logger
+  /** Counts what became of the attempts. */
+  readonly history?: Pick<QueueHistory, 'add'>
   /** Left out: the machine's. */
   readonly runtime?: Runtime
 }
@@ -126,18 +129,22 @@ export class JobRunner {
   }
 
   async #end(ended: readonly Ended[]): Promise<void> {
-    const { sql, runtime = machine } = this.#deps
+    const { sql, history, runtime = machine } = this.#deps
     const mayDie = ({ outcome }: Ended) => outcome.end === 'failed' || outcome.end === 'dead'
     if (!ended.some(mayDie)) {
       await endJobs(sql, ended, runtime.random)
+      history?.add(ended, [])
       return
     }
-    await sql.begin(async (tx) => {
-      const dead = Map.groupBy(await endJobs(tx, ended, runtime.random), ({ job }) => job.queue)
+    const died = await sql.begin(async (tx) => {
+      const died = await endJobs(tx, ended, runtime.random)
+      const dead = Map.groupBy(died, ({ job }) => job.queue)
       for (const consumer of this.#consumers) {
         const ofQueue = dead.get(consumer.queue)
         if (ofQueue) await consumer.gaveUp?.(tx, ofQueue)
       }
+      return died
     })
+    history?.add(ended, died)
   }
 }

@@ -11,7 +11,12 @@ export interface JobData {
   readonly capture: { readonly charge: string; readonly order: string }
   readonly refund: { readonly charge: string; readonly order: string; readonly refund: string }
   /** A time (ISO 8601) at which a scheduled action is due. */
-  readonly scheduled: { readonly action: string; readonly dueAt: string }
+  readonly scheduled: {
+    readonly action: string
+    readonly dueAt: string
+    /** The operator who has the action run now, whatever its time. */
+    readonly by?: string
+  }
   readonly webhook: {
     readonly message: string
     readonly type: string

@@ -77,6 +77,13 @@ const isComputed = (name: Column): name is Computed => name in COMPUTED
 
 const fieldOf = (row: ExportedOrder, name: Column) => (isComputed(name) ? COMPUTED[name](row) : row[name])
 
+const OF_PERSON: ReadonlySet<string> = new Set(['visitor', ...ADDRESS_FIELDS.map((field) => `delivery_${field}`)])
+const IMPERSONAL = COLUMNS.filter((name) => !OF_PERSON.has(name))
+
+/** An order of the export without its visitor and address. */
+export const withoutPerson = (row: ExportedOrder) =>
+  Object.fromEntries(IMPERSONAL.map((name) => [name, fieldOf(row, name)]))
+
 /** `GET /admin/sales/{sale}/orders`, as NDJSON or, with `?format=csv`, as CSV. */
 export function exportOrders(sql: Sql, c: Context, saleId: string): Response {
   const format = c.req.query('format') ?? 'ndjson'

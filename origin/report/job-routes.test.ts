@@ -34,8 +34,78 @@ test('a job that was given up is shown, and is tried again when an operator says
   expect((await origin.admin('GET', '/audit?action=job tried again')).body.entries).toHaveLength(1)
 })
 
+test('given-up jobs are tried again together by kind, reason and time, in their order', async () => {
+  const sql = origin.sql()
+  // No worker takes the jobs of this group, because it has no endpoint.
+  const fail = (type: string, error: string, ago: string, state = 'dead', count = 2) => sql`
+    insert into jobs (queue, group_id, lane, data, state, attempts, error, run_at, finished_at)
+    select 'webhook', 'nobody', 'lane', jsonb_build_object('type', ${type}::text, 'n', n), ${state}, 3,
+      ${error}::text || case n when 1 then ' of 10.0.0.1:54321' else ' of 10.0.0.1:61234' end, now() + interval '1 day',
+      case when ${state} = 'dead' then now() - ${ago}::interval end
+    from generate_series(1, ${count}::int) n`
+  await fail('order.confirmed', 'refused', '3 hours')
+  await fail('order.confirmed', 'refused', '1 minute')
+  await fail('order.confirmed', 'refused', '0', 'pending', 1)
+  await fail('order.expired', 'refused', '1 minute')
+  await fail('order.expired', 'status 404', '1 minute')
+  const failing = async () => (await origin.admin('GET', '/queues/webhook/failing')).body.failing as { kind: string }[]
+  const refused = { reason: 'refused of 10.0.0.1:*', retrying: 0 }
+  expect(await failing()).toMatchObject([
+    { kind: 'order.confirmed', ...refused, dead: 4, retrying: 1, first_at: expect.any(String) },
+    { kind: 'order.expired', ...refused, dead: 2 },
+    { kind: 'order.expired', reason: 'status 404 of 10.0.0.1:*', dead: 2 },
+  ])
+  const retry = (body: object) => origin.admin('POST', '/queues/webhook/retry', body)
+  const from = new Date(Date.now() - 3_600_000).toISOString()
+  const answer = { status: 202, body: { queue: 'webhook', retried: 2, more: false } }
+  expect(await retry({ kind: 'order.confirmed', from })).toMatchObject(answer)
+  expect(await retry({ reason: refused.reason, from })).toMatchObject(answer)
+  expect(await retry({ kind: 'order.confirmed', from })).toMatchObject({ status: 202, body: { retried: 0 } })
+  const open = await sql<{ type: string; n: number; attempts: number }[]>`
+    select data ->> 'type' as type, (data -> 'n')::int as n, attempts from jobs
+    where group_id = 'nobody' and state = 'pending' and attempts = 0 order by job_id`
+  expect(open).toEqual(
+    ['order.confirmed', 'order.expired'].flatMap((type) => [1, 2].map((n) => ({ type, n, attempts: 0 }))),
+  )
+  expect(await retry({ to: from })).toMatchObject(answer)
+  expect(await retry({})).toMatchObject(answer)
+  expect((await failing()).map(({ kind }) => kind)).toEqual(['order.confirmed'])
+  const { entries } = (await origin.admin('GET', '/audit?action=jobs tried again')).body as { entries: object[] }
+  expect(entries.at(-1)).toMatchObject({ after: { queue: 'webhook', kind: 'order.confirmed', from, retried: 2 } })
+  expect(await retry({ until: from })).toMatchObject({ status: 422 })
+  expect(await origin.admin('POST', '/queues/nothing/retry', {})).toMatchObject({ status: 404 })
+  await sql`delete from jobs where group_id = 'nobody'`
+})
+
+test('a queue tells what became of its attempts by the minute', async () => {
+  const order = randomUUID()
+  await origin.sql()`
+    insert into jobs (queue, data) values ('capture', ${origin.sql().json({ charge: 'ch_2', order })})`
+  type History = readonly Readonly<Record<'done' | 'failed' | 'dead', number>>[]
+  const historyOf = async () =>
+    ((await stateOf('capture')) as unknown as { history: History }).history.reduce((sum, { done }) => sum + done, 0)
+  await expect.poll(historyOf).toBeGreaterThanOrEqual(1)
+  await origin.sql()`
+    insert into queue_minutes (queue, minute, done, failed, dead)
+    select 'refund', date_trunc('minute', now()) - n * interval '1 minute', 30, 10, 1 from generate_series(1, 90) n`
+  const read = async (query: string) => {
+    const { queues } = (await origin.admin('GET', `/queues${query}`)).body as unknown as {
+      queues: { queue: string; throughput: object; history: History }[]
+    }
+    return queues.find(({ queue }) => queue === 'refund')
+  }
+  const throughput = { done_per_minute: 30, failed_per_minute: 10 }
+  const hour = await read('')
+  expect(hour?.throughput).toEqual(throughput)
+  expect(hour?.history.length).toBeLessThanOrEqual(60)
+  expect((await read('?minutes=1'))?.throughput).toEqual(throughput)
+  expect((await read('?minutes=1440'))?.history).toHaveLength(90)
+  expect(await origin.admin('GET', '/queues?minutes=1441')).toMatchObject({ status: 422 })
+})
+
 test('an unknown queue has no jobs', async () => {
   expect(await origin.admin('GET', '/queues/nothing/dead')).toMatchObject({ status: 404 })
+  expect(await origin.admin('GET', '/queues/nothing/failing')).toMatchObject({ status: 404 })
   expect(await origin.admin('POST', `/queues/capture/dead/x/retry`)).toMatchObject({ status: 404 })
 })
 

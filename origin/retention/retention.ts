@@ -7,6 +7,7 @@ import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { deleteSearches } from '../front/recent-searches.ts'
 import type { Images } from '../images/images.ts'
+import { deleteHistory } from '../jobs/queue-history.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import {
   anonymizeOrders,
@@ -57,6 +58,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['scheduled_runs', (tx, days) => deleteRuns(tx, days.RETENTION_EVENTS_DAYS)],
   ['deliveries', (tx, days) => deleteDeliveries(tx, days.RETENTION_DELIVERIES_DAYS)],
   ['dead_jobs', deleteDead],
+  ['queue_minutes', deleteHistory],
   ['searches', (tx) => deleteSearches(tx, RETENTION_BATCH)],
   ['audit_log', (tx, days) => deleteAudit(tx, days.RETENTION_AUDIT_DAYS)],
 ]

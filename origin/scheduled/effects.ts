@@ -38,6 +38,10 @@ export async function carryOut(
       return switches.resume(tx, saleId, operator)
     case 'end':
       return switches.end(tx, saleId, operator)
+    // The run keeps what was made before it (documents.ts), and changes nothing of the sale.
+    case 'report':
+    case 'export':
+      return
     case 'announce':
       if (!announce) throw new ProblemError(problem('not-found', { detail: 'The shop has no feed.' }))
       await announce(tx, saleId, effect, operator)

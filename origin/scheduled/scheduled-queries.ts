@@ -6,10 +6,12 @@ import type { ScheduledRun } from '../../shared/api/operators/answers.ts'
 import { closeAbout } from '../findings/finding-queries.ts'
 import { addJobs } from '../jobs/job-queries.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { scheduledActions, scheduledRuns } from '../ledger/schema/sales.ts'
+import type { scheduledActions, scheduledDocuments, scheduledRuns } from '../ledger/schema/sales.ts'
 
 export type ScheduledRow = Readonly<typeof scheduledActions.$inferSelect>
 type RunRow = Readonly<Omit<typeof scheduledRuns.$inferSelect, 'action_id'>>
+/** A kept report or list of orders. */
+export type Document = Readonly<Pick<typeof scheduledDocuments.$inferSelect, 'type' | 'body'>>
 
 /** A run that starts later than this after its time is marked late. */
 const LATE_AFTER_MS = 5_000
@@ -21,20 +23,22 @@ export async function addAction(
   tx: Queryable,
   action: Pick<ScheduledRow, 'action_id' | 'sale_id' | 'effect' | 'cron' | 'operator' | 'idempotency_key'> & {
     readonly next_at: Date
+    readonly not_after?: Date | null
   },
 ): Promise<boolean> {
-  const { action_id, sale_id, effect, cron, operator, idempotency_key, next_at } = action
+  const { action_id, sale_id, effect, cron, operator, idempotency_key, next_at, not_after = null } = action
   const { count } = await tx`
-    insert into scheduled_actions (action_id, sale_id, effect, cron, next_at, operator, idempotency_key)
-    values (${action_id}, ${sale_id}, ${JSON.stringify(effect)}::text::jsonb, ${cron}, ${next_at}, ${operator},
-            ${idempotency_key})
+    insert into scheduled_actions
+      (action_id, sale_id, effect, cron, next_at, not_after, operator, idempotency_key)
+    values (${action_id}, ${sale_id}, ${JSON.stringify(effect)}::text::jsonb, ${cron}, ${next_at}, ${not_after},
+            ${operator}, ${idempotency_key})
     on conflict do nothing`
   return count > 0
 }
 
-/** Queues a run of an action at its time. */
-export const addRun = (tx: Queryable, action: string, dueAt: Date) =>
-  addJobs(tx, 'scheduled', [{ data: { action, dueAt: dueAt.toISOString() }, runAt: dueAt }])
+/** Queues a run of an action at its time, or for the operator who has it run now. */
+export const addRun = (tx: Queryable, action: string, dueAt: Date, by?: string) =>
+  addJobs(tx, 'scheduled', [{ data: { action, dueAt: dueAt.toISOString(), ...(by && { by }) }, runAt: dueAt }])
 
 /** The actions of a sale with their latest runs. Future actions come first, by their time. */
 export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
@@ -44,7 +48,9 @@ export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
     select coalesce(json_agg(json_build_object(
         'due_at', to_char(r.due_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'ran_at', to_char(r.ran_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-        'late', r.late, 'error', r.error) order by r.due_at desc), '[]')
+        'late', r.late, 'error', r.error, 'has_document', exists (
+          select from scheduled_documents d where d.action_id = r.action_id and d.due_at = r.due_at))
+        order by r.due_at desc), '[]')
       from (select * from scheduled_runs r where r.action_id = a.action_id order by due_at desc
         limit ${RUNS_SHOWN}) r) as runs
   from scheduled_actions a where sale_id = ${saleId}
@@ -95,11 +101,51 @@ export async function resumeAction(
   await closeAbout(tx, 'scheduled_suspended', [action_id], 'resumed')
 }
 
+/** True if the last run of an action failed. */
+export async function hasFailed(tx: Queryable, { action_id }: ScheduledRow): Promise<boolean> {
+  const [last] = await tx<{ failed: boolean }[]>`
+    select error is not null as failed from scheduled_runs where action_id = ${action_id}
+    order by due_at desc limit 1`
+  return last?.failed === true
+}
+
+/** Has an action run now, in the name of this operator. */
+export async function runNow(tx: Queryable, { action_id }: ScheduledRow, operator: string): Promise<void> {
+  const [row] = await tx<{ next_at: Date }[]>`
+    update scheduled_actions set next_at = date_trunc('milliseconds', clock_timestamp())
+    where action_id = ${action_id} returning next_at`
+  if (row) await addRun(tx, action_id, row.next_at, operator)
+}
+
+/** Reads an action without locking it. */
+export async function readAction(sql: Sql, actionId: string): Promise<ScheduledRow | undefined> {
+  const [row] = await sql<ScheduledRow[]>`select * from scheduled_actions where action_id = ${actionId}`
+  return row
+}
+
+/** What a run of a sale's action has kept. */
+export async function readDocument(sql: Sql, saleId: string, action: string, dueAt: Date) {
+  const [row] = await sql<Document[]>`
+    select type, body from scheduled_documents join scheduled_actions using (action_id)
+    where sale_id = ${saleId} and action_id = ${action} and due_at = ${dueAt}`
+  return row
+}
+
 /** Writes the result of a run, and the time of the next one. */
 export async function writeRun(
   tx: Queryable,
-  { action_id, next_at: due_at }: ScheduledRow,
-  { error, next }: { readonly error: string | null; readonly next: Date | null },
+  { action_id }: ScheduledRow,
+  {
+    due_at,
+    error,
+    next,
+    document,
+  }: {
+    readonly due_at: Date
+    readonly error: string | null
+    readonly next: Date | null
+    readonly document: Document | null
+  },
 ): Promise<RunRow> {
   const [run] = await tx<RunRow[]>`
     insert into scheduled_runs (action_id, due_at, ran_at, late, error)
@@ -108,5 +154,9 @@ export async function writeRun(
     returning due_at, ran_at, late, error`
   await tx`update scheduled_actions set next_at = ${next} where action_id = ${action_id}`
   if (!run) throw new Error('no row')
+  if (document)
+    await tx`
+      insert into scheduled_documents (action_id, due_at, type, body)
+      values (${action_id}, ${due_at}, ${document.type}, ${Buffer.from(document.body)})`
   return run
 }

@@ -17,7 +17,13 @@ const api = useOrigin()
 
 interface Scheduled extends Readonly<Record<'next_at' | 'cancelled_at', string | null>> {
   readonly action_id: string
-  readonly runs: readonly Readonly<{ due_at: string; ran_at: string; late: boolean; error: string | null }>[]
+  readonly runs: readonly Readonly<{
+    due_at: string
+    ran_at: string
+    late: boolean
+    error: string | null
+    has_document: boolean
+  }>[]
 }
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 const schedule = (sale: string, body: object, headers = {}) =>
@@ -97,14 +103,19 @@ describe.concurrent('a scheduled action', () => {
     expect(entries[0]).toMatchObject({ operator: 'admin', after: { action: 'end', late: end[0]?.late, error: null } })
   })
 
-  test('that is repeated goes on until it is cancelled, and missed runs are late', async () => {
+  test('that is repeated goes on until it is cancelled, and of missed runs the last is made up for', async () => {
     const sale = await api.sale()
     expect(await schedule(sale, { cron: '* * * * *', ...restock })).toMatchObject({ status: 201 })
-    await comes(sale, '90 seconds')
+    const beganMs = Date.now()
+    await comes(sale, '30 minutes')
     const isCaughtUp = ([all]: readonly Scheduled[]) =>
-      (all?.runs.length ?? 0) >= 2 && Date.parse(all?.next_at ?? '') > Date.now()
+      (all?.runs.length ?? 0) >= 1 && Date.parse(all?.next_at ?? '') > Date.now()
     const [found] = await eventually(() => listed(sale), isCaughtUp)
-    expect(found?.runs.at(-1)).toMatchObject({ late: true, error: null })
+    const made = found?.runs.at(-1)
+    expect(made).toMatchObject({ error: null })
+    expect(beganMs - Date.parse(made?.due_at ?? '')).toBeLessThanOrEqual(60_000)
+    // The thirty runs before it are not made up for.
+    expect(found?.runs.length).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - beganMs) / 60_000))
     for (let times = 0; times < 2; times++)
       expect(await api.admin('DELETE', `/sales/${sale}/scheduled/${found?.action_id}`)).toMatchObject({ status: 204 })
     expect(await listed(sale)).toMatchObject([{ next_at: null, cancelled_at: expect.any(String) }])
@@ -183,6 +194,70 @@ describe.concurrent('a scheduled action', () => {
     expect(await resume(late)).toMatchObject({ status: 409 })
   })
 
+  test('that failed or is to come is run by an operator, in their name, and no other one', async () => {
+    const sale = await api.sale()
+    const run = async (index = 0) =>
+      api.admin('POST', `/sales/${sale}/scheduled/${(await listed(sale))[index]?.action_id}/run`)
+    // It comes only after its last moment, since all workers were away.
+    const tooLate = { at: inMs(600_000), not_after: inMs(600_000), ...restock }
+    expect(await schedule(sale, tooLate)).toMatchObject({ status: 201, body: { not_after: tooLate.not_after } })
+    await api.sql()`update scheduled_actions set not_after = now() - interval '1 minute' where sale_id = ${sale}`
+    await comes(sale, '2 minutes')
+    expect((await haveRun(sale))[0]?.runs).toMatchObject([{ late: true, error: expect.stringContaining('not_after') }])
+    expect(await api.stock(sale)).toMatchObject({ total: 10 })
+    const open = async () => (await api.admin('GET', `/sales/${sale}/findings`)).body.findings
+    expect(await open()).toMatchObject([{ kind: 'scheduled_failed' }])
+    expect(await run()).toMatchObject({ status: 202 })
+    const isRun = (total: number) => eventuallyMatches(() => api.stock(sale), { total })
+    await isRun(15)
+    await settled(sale)
+    expect((await listed(sale))[0]).toMatchObject({ next_at: null, runs: [{ error: null }, {}] })
+    expect(await run()).toMatchObject({ status: 409 })
+
+    const { body: daily } = await schedule(sale, { cron: '0 12 * * *', ...restock })
+    expect(await run()).toMatchObject({ status: 202 })
+    await isRun(20)
+    await settled(sale)
+    expect((await listed(sale))[0]).toMatchObject({ action_id: daily.action_id, next_at: daily.next_at })
+    expect(await api.admin('DELETE', `/sales/${sale}/scheduled/${daily.action_id}`)).toMatchObject({ status: 204 })
+    expect(await api.admin('POST', `/sales/${sale}/scheduled/${daily.action_id}/run`)).toMatchObject({ status: 409 })
+    expect(await api.admin('POST', `/sales/${sale}/scheduled/${randomUUID()}/run`)).toMatchObject({ status: 404 })
+    const { entries } = (await api.admin('GET', `/audit?sale=${sale}&action=action run`)).body as { entries: unknown[] }
+    expect(entries).toHaveLength(2)
+    expect(entries[0]).toMatchObject({ operator: 'admin', before: { action_id: daily.action_id } })
+    expect(await schedule(sale, { ...tooLate, not_after: inMs(1_000) })).toMatchObject({ status: 422 })
+  })
+
+  test('that is repeated ends with the last time before its not_after', async () => {
+    const sale = await api.sale()
+    await schedule(sale, { cron: '* * * * *', not_after: inMs(90_000), ...restock })
+    await api.sql()`update scheduled_actions set not_after = now() + interval '1 second' where sale_id = ${sale}`
+    await comes(sale)
+    expect((await haveRun(sale))[0]).toMatchObject({ next_at: null, runs: [{}] })
+  })
+
+  test('keeps the report, and the orders without their visitors, also of a sale that is over', async () => {
+    const sale = await api.sale()
+    const order = (await api.checkout(sale)).body.order_id
+    await api.admin('POST', `/sales/${sale}/end`)
+    for (const action of ['report', 'export'])
+      expect(await schedule(sale, { at: inMs(600_000), action })).toMatchObject({ status: 201 })
+    await comes(sale)
+    const kept = async (action: string) => {
+      const [one] = (await haveRun(sale)).filter((all) => 'action' in all && all.action === action)
+      expect(one?.runs).toMatchObject([{ error: null, has_document: true }])
+      const path = `/sales/${sale}/scheduled/${one?.action_id}/runs`
+      expect(await api.admin('GET', `${path}/2026-01-01T00:00:00.000Z`)).toMatchObject({ status: 404 })
+      return api.admin('GET', `${path}/${one?.runs[0]?.due_at}`)
+    }
+    expect(await kept('report')).toMatchObject({ status: 200, body: { sale, figures: { reserved: 1 } } })
+    const { headers, body } = await kept('export')
+    expect(headers.get('content-type')).toBe('application/x-ndjson')
+    const text = String(body.text ?? JSON.stringify(body))
+    expect(text).toContain(`"order_id":"${order}"`)
+    expect(text).not.toMatch(/visitor|delivery_/)
+  })
+
   test('that can never happen is refused', async () => {
     const sale = await api.sale()
     for (const body of [
@@ -232,7 +307,15 @@ describe('of several workers', () => {
     const reconciler = { reconcileSale: async (sale: string) => ({ sale, findings: [] }) }
     const edge = { notify: () => {} }
     return new JobRunner({ sql: connections, log }, [
-      new Scheduler({ sql: connections, sales, reconciler, edge, metrics: createMetrics(), log }),
+      new Scheduler({
+        report: async () => ({}),
+        sql: connections,
+        sales,
+        reconciler,
+        edge,
+        metrics: createMetrics(),
+        log,
+      }),
     ])
   }
   /** Creates a sale with restocks of one unit that are due now, each with two jobs. */

@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino'
 import { queueNamesOf } from '../../shared/api/access.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { ProblemError } from '../../shared/problem.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, openFinding } from '../findings/finding-queries.ts'
@@ -17,15 +18,19 @@ import { lockSale } from '../sales/sale-queries.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
+import { type DocumentDeps, documentKind, type MadeDocument, makeDocument } from './documents.ts'
 import { type Announce, carryOut } from './effects.ts'
-import { addRun, lockAction, type ScheduledRow, writeRun } from './scheduled-queries.ts'
-import { nextRun } from './times.ts'
+import { addRun, lockAction, readAction, type ScheduledRow, writeRun } from './scheduled-queries.ts'
+import { lastDue, nextTime } from './times.ts'
 
 /** One worker has at most this many runs in progress. */
 const CONCURRENCY = 8
 
+const TOO_LATE = 'It was not carried out before its not_after.'
+
 interface SchedulerDeps {
   readonly announce?: Announce
+  readonly report: DocumentDeps['report']
   readonly sql: Sql
   readonly sales: Pick<Sales, 'refresh' | 'find'>
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
@@ -37,6 +42,8 @@ interface SchedulerDeps {
 export class Scheduler implements Consumer<'scheduled'> {
   readonly queue = 'scheduled'
   readonly #deps: SchedulerDeps
+  /** The documents that are being made: a run may be taken again before its document is made. */
+  readonly #making = new Map<string, Promise<MadeDocument | null>>()
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps
@@ -62,10 +69,12 @@ export class Scheduler implements Consumer<'scheduled'> {
     )
   }
 
-  async #run({ action, dueAt }: JobData['scheduled']): Promise<void> {
+  async #run({ action, dueAt, by }: JobData['scheduled']): Promise<void> {
+    // It takes seconds, in which the transaction below would hold back the sale's orders.
+    const document = await this.#document(action, dueAt)
     const row = await this.#deps.sql.begin(async (tx) => {
       const row = await lockAction(tx, action)
-      if (row?.next_at?.toISOString() === dueAt) await this.#carryOut(tx, row)
+      if (row?.next_at?.toISOString() === dueAt) await this.#carryOut(tx, row, { by, document })
       return row
     })
     if (!row || row.cancelled_at !== null) return
@@ -74,19 +83,50 @@ export class Scheduler implements Consumer<'scheduled'> {
     await this.#publish(row)
   }
 
-  async #carryOut(tx: Queryable, row: ScheduledRow): Promise<void> {
+  /** The document of a run that is due; null if the action makes none. */
+  #document(action: string, dueAt: string): Promise<MadeDocument | null> {
+    const key = `${action} ${dueAt}`
+    const making = this.#making.get(key) ?? this.#makeDocument(action, dueAt).finally(() => this.#making.delete(key))
+    this.#making.set(key, making)
+    return making
+  }
+
+  async #makeDocument(action: string, dueAt: string): Promise<MadeDocument | null> {
+    const row = await readAction(this.#deps.sql, action)
+    const kind = row && documentKind(row.effect)
+    if (!kind || row.next_at?.toISOString() !== dueAt) return null
+    const sale = await this.#deps.sales.find(row.sale_id)
+    return sale ? makeDocument(this.#deps, kind, sale) : { error: 'There is no such sale.' }
+  }
+
+  async #carryOut(
+    tx: Queryable,
+    row: ScheduledRow,
+    { by, document }: { readonly by: string | undefined; readonly document: MadeDocument | null },
+  ): Promise<void> {
     const { metrics } = this.#deps
-    const { action_id, sale_id: saleId, effect, cron, operator } = row
-    const dueAt = row.next_at as Date
+    const { action_id, sale_id: saleId, effect, cron, not_after } = row
+    const operator = by ?? row.operator
     const { sale, nowMs } = await lockSale(tx, saleId)
+    const [wasDue, zone] = [assertExists(row.next_at, 'A run has a time.'), sale?.time_zone ?? 'UTC']
+    const dueAt = cron === null || by !== undefined ? wasDue : lastDue(cron, zone, wasDue.getTime(), nowMs)
     const isOver = !sale || phaseOf(sale, nowMs) === 'ended'
-    const error = isOver ? 'The sale has ended.' : await this.#attempt(tx, row)
+    const isTooLate = by === undefined && not_after !== null && nowMs > not_after.getTime()
+    const attempt = async () => {
+      if (isTooLate) return TOO_LATE
+      if (document) return 'error' in document ? document.error : null
+      return isOver ? 'The sale has ended.' : this.#attempt(tx, { ...row, operator })
+    }
+    const error = await attempt()
     // A sale that has ended is not changed again. A repeated action ends with it, which is not an error.
-    const next =
-      cron === null || isOver || effect.action === 'end' ? null : nextRun(cron, sale.time_zone, dueAt.getTime(), nowMs)
-    const { late } = await writeRun(tx, row, { error, next })
+    const isLast = cron === null || isOver || effect.action === 'end'
+    const following = isLast ? null : nextTime(cron, zone, Math.max(wasDue.getTime(), nowMs))
+    const next = following && not_after && following > not_after ? null : following
+    const kept = document && error === null && !('error' in document) ? document : null
+    const { late } = await writeRun(tx, row, { due_at: dueAt, error, next, document: kept })
     if (next) await addRun(tx, action_id, next)
-    const about = { action_id, ...effect, due_at: dueAt.toISOString(), late }
+    const missed = dueAt > wasDue && { missed_since: wasDue.toISOString() }
+    const about = { action_id, ...effect, due_at: dueAt.toISOString(), ...missed, late }
     await audit(tx, [{ actor: operator, action: 'scheduled', sale: saleId, after: { ...about, error } }])
     metrics.scheduled.inc({ outcome: error !== null ? 'failed' : late ? 'late' : 'done' })
     if (error === null || (isOver && cron !== null))
@@ -121,6 +161,7 @@ export class Scheduler implements Consumer<'scheduled'> {
    */
   async #publish({ sale_id: saleId, effect }: ScheduledRow): Promise<void> {
     const { sales, reconciler, edge, log } = this.#deps
+    if (documentKind(effect)) return
     try {
       if (effect.action === 'restock') await reconciler.reconcileSale(saleId, { force: true })
       else await sales.refresh()

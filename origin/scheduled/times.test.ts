@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextRun, nextTime } from './times.ts'
+import { lastDue, nextTime } from './times.ts'
 
 const at = (time: string) => Date.parse(`2026-11-20T${time}Z`)
 const iso = (date: Date) => date.toISOString().slice(11, 16)
@@ -11,9 +11,14 @@ test('cron has five fields', () => {
     expect(() => nextTime(wrong, 'UTC', at('20:00:00'))).toThrow()
 })
 
-test('missed runs are made up for one after the other, for an hour', () => {
-  expect(iso(nextRun('*/10 * * * *', 'UTC', at('20:00:00'), at('20:35:00')))).toBe('20:10')
-  expect(iso(nextRun('*/10 * * * *', 'UTC', at('12:00:00'), at('20:35:00')))).toBe('19:40')
+test.each([
+  ['of missed runs only the last is due', '*/10 * * * *', '20:00:00', '20:35:00', '20:30'],
+  ['a run that is not late is due itself', '*/10 * * * *', '20:00:00', '20:00:01', '20:00'],
+  ['a run at this very moment counts', '*/10 * * * *', '20:00:00', '20:10:00', '20:10'],
+  ['a run that is taken a moment early is due itself', '*/10 * * * *', '20:10:00', '20:09:59', '20:10'],
+  ['a single missed run is due, however long ago', '0 3 * * *', '03:00:00', '20:35:00', '03:00'],
+])('%s', (_, cron, due, now, run) => {
+  expect(iso(lastDue(cron, 'UTC', at(due), at(now)))).toBe(run)
 })
 
 test.each([

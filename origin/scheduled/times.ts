@@ -1,21 +1,25 @@
 /** Calculates when a repeated action happens. Pure. */
 import { CronExpressionParser } from 'cron-parser'
 
-/** A run that was missed for longer than this, while all workers were away, is skipped. */
-const MAKE_UP_MS = 3_600_000
+const parsed = (cron: string, zone: string, atMs: number) => {
+  if (cron.trim().split(/\s+/).length !== 5)
+    throw new Error('five fields are required: minute, hour, day, month, weekday')
+  return CronExpressionParser.parse(cron, { currentDate: new Date(atMs), tz: zone })
+}
 
 /**
  * Parses five fields in a time zone. A time of day that the zone skips is taken when the clocks go forward, and one
  * that it has twice is taken the first time. Throws for an invalid expression, and for one that never matches.
  */
-export function nextTime(cron: string, zone: string, afterMs: number): Date {
-  if (cron.trim().split(/\s+/).length !== 5)
-    throw new Error('five fields are required: minute, hour, day, month, weekday')
-  return CronExpressionParser.parse(cron, { currentDate: new Date(afterMs), tz: zone })
-    .next()
-    .toDate()
-}
+export const nextTime = (cron: string, zone: string, afterMs: number): Date =>
+  parsed(cron, zone, afterMs).next().toDate()
 
-/** The next run after a given one. It may be a missed run if that is recent enough. */
-export const nextRun = (cron: string, zone: string, dueMs: number, nowMs: number) =>
-  nextTime(cron, zone, Math.max(dueMs, nowMs - MAKE_UP_MS))
+/**
+ * The run that is due, of those that were missed since `dueMs` while all workers were away: the last one. The others
+ * are not made up for.
+ */
+export function lastDue(cron: string, zone: string, dueMs: number, nowMs: number): Date {
+  // The library's previous time is before the given one, and a run at this very moment counts.
+  const last = parsed(cron, zone, nowMs + 1).prev()
+  return new Date(Math.max(dueMs, last.getTime()))
+}

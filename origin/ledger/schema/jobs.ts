@@ -1,6 +1,6 @@
 /** Work to be done: charges, captures, refunds, scheduled actions, webhooks and mails. */
 import { sql } from 'drizzle-orm'
-import { bigserial, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { bigserial, boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 /**
@@ -45,4 +45,18 @@ export const jobs = pgTable(
     index('jobs_of_group').on(t.group_id, t.job_id).where(sql`group_id <> ''`),
     index('jobs_of_lane').on(t.lane).where(sql`lane is not null`),
   ],
+)
+
+/** What became of a queue's attempts, by the minute, for a day. A worker that dies loses its last seconds. */
+export const queueMinutes = pgTable(
+  'queue_minutes',
+  {
+    queue: text().notNull(),
+    minute: instant().notNull(),
+    done: integer().notNull(),
+    /** The attempts that failed, including those after which a job was given up. */
+    failed: integer().notNull(),
+    dead: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.queue, t.minute] })],
 )

@@ -5,6 +5,7 @@ import {
   boolean,
   check,
   doublePrecision,
+  foreignKey,
   index,
   integer,
   jsonb,
@@ -32,7 +33,7 @@ import type { Suspension } from '../../../shared/api/operators/answers.ts'
 import type { ScheduledEffect } from '../../../shared/api/operators/requests.ts'
 import { type Contact, NO_CONTACT, type SaleConfig } from '../../../shared/api/operators/sale-config.ts'
 import type { Seller, Tax } from '../../../shared/api/public.ts'
-import { instant } from './columns.ts'
+import { bytea, instant } from './columns.ts'
 
 const saleColumns = {
   sale_id: text().primaryKey(),
@@ -237,6 +238,8 @@ export const scheduledActions = pgTable(
     cron: text(),
     /** When it happens next; null once it is over, and while it is suspended. */
     next_at: instant(),
+    /** No run of its own begins later; null: any. An operator may run it later by hand. */
+    not_after: instant(),
     suspended: jsonb().$type<Suspension>(),
     operator: text().notNull(),
     created_at: instant().notNull().defaultNow(),
@@ -265,6 +268,26 @@ export const scheduledRuns = pgTable(
     error: text(),
   },
   (t) => [primaryKey({ columns: [t.action_id, t.due_at] })],
+)
+
+/** What a run has made to be read later: a report, or the orders as they were. It is gone with its run. */
+export const scheduledDocuments = pgTable(
+  'scheduled_documents',
+  {
+    action_id: uuid().notNull(),
+    due_at: instant().notNull(),
+    type: text().notNull(),
+    /** Compressed by gzip. */
+    body: bytea().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.action_id, t.due_at] }),
+    foreignKey({
+      name: 'document_of_run',
+      columns: [t.action_id, t.due_at],
+      foreignColumns: [scheduledRuns.action_id, scheduledRuns.due_at],
+    }).onDelete('cascade'),
+  ],
 )
 
 /** A sale by the minute: sums of events over all processes, and the last value of each gauge. */

@@ -21,6 +21,8 @@ export interface ScheduledRun {
   readonly ran_at: string
   readonly late: boolean
   readonly error: string | null
+  /** True if the run has kept a report or the orders, to be read by the time at which it was due. */
+  readonly has_document: boolean
 }
 
 /** The reason why a scheduled action does not run: its operator lost the role for it. */
@@ -63,6 +65,29 @@ export interface QueueState {
   readonly dead: number
   /** All open jobs, the age of the oldest, and the highest number of attempts of any of them. */
   readonly open: Backlog & { readonly tries: number }
+}
+
+/** What became of a queue's attempts in a minute. */
+export interface QueueMinute {
+  readonly minute: string
+  readonly done: number
+  /** The attempts that failed, including those after which a job was given up. */
+  readonly failed: number
+  readonly dead: number
+}
+
+/** Jobs of a queue that fail for the same reason: a row of `GET /admin/queues/{queue}/failing`. */
+export interface FailingJobs {
+  /** The type of a message; the queue's name for other jobs. */
+  readonly kind: string
+  /** The error, in which ids and long numbers are a `*`. */
+  readonly reason: string
+  /** The jobs that were given up, and those that wait for another attempt. */
+  readonly dead: number
+  readonly retrying: number
+  /** When the first and the last of the given-up jobs failed for the last time; null if none was given up. */
+  readonly first_at: Date | null
+  readonly last_at: Date | null
 }
 
 /** The response of `GET /admin/queues/{queue}/dead`. */

@@ -54,12 +54,16 @@ export type PostRequest = v.InferOutput<typeof PostRequest>
 
 export const PauseRequest = exactly({ reason: v.optional(Texts) })
 
-/** The time of an action: once, or repeatedly by cron in UTC. The other fields of the body are its effect. */
+/**
+ * The time of an action: once, or repeatedly by cron in the sale's time zone; no run begins after `not_after`. The
+ * other fields of the body are its effect.
+ */
 export const ScheduledTime = v.pipe(
   v.objectWithRest(
     {
       at: v.optional(instant),
       cron: v.optional(v.pipe(v.string('text is required'), v.trim(), v.maxLength(100, 'at most 100 characters'))),
+      not_after: v.optional(instant),
     },
     v.unknown(),
   ),
@@ -69,7 +73,10 @@ export const ScheduledTime = v.pipe(
   ),
 )
 
-/** The effect of a scheduled action, which is the same as that of the call with its name. */
+/**
+ * The effect of a scheduled action, which is the same as that of the call with its name. `report` and `export` keep
+ * the report and the orders as they are then.
+ */
 export const ScheduledEffect = v.variant(
   'action',
   [
@@ -80,10 +87,21 @@ export const ScheduledEffect = v.variant(
     exactly({ action: v.literal('resume') }),
     exactly({ action: v.literal('announce'), level: AnnouncementRequest.entries.level, text: Texts }),
     exactly({ action: v.literal('end') }),
+    exactly({ action: v.literal('report') }),
+    exactly({ action: v.literal('export') }),
   ],
-  'restock, rate, price, pause, resume, announce or end is required',
+  'restock, rate, price, pause, resume, announce, end, report or export is required',
 )
 export type ScheduledEffect = v.InferOutput<typeof ScheduledEffect>
+
+/** Which of a queue's given-up jobs are tried again: all, or those of a kind, a reason and the time of their end. */
+export const RetryRequest = exactly({
+  kind: v.optional(name),
+  reason: v.optional(v.pipe(v.string('text is required'), v.maxLength(300, 'at most 300 characters'))),
+  from: v.optional(instant),
+  to: v.optional(instant),
+})
+export type RetryRequest = v.InferOutput<typeof RetryRequest>
 
 /** A note of support about an order. */
 export const NoteRequest = exactly({

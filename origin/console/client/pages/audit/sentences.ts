@@ -68,6 +68,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'action added': ({ after }) => `scheduled “${effectOf(after)}”, ${whenOf(after)}`,
   'action cancelled': ({ before }) => `called off “${effectOf(before)}”, ${whenOf(before)}`,
   'action suspended': ({ after }) => `suspended “${effectOf(after)}” of ${String(after.operator)}`,
+  'action run': ({ before }) => `had “${effectOf(before)}” run at once`,
   'action resumed': ({ before }) => `resumed “${effectOf(before)}”, in their own name`,
   scheduled: ({ after }) =>
     `had scheduled “${effectOf(after)}”, which ${after.error ? `failed: ${String(after.error)}` : 'was carried out'}`,
@@ -135,6 +136,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'webhook sent again': ({ after }) => `sent ${some(after.replayed, 'webhook message')} again`,
   'webhook tested': ({ after }) => `sent a test to the webhook endpoint ${String(after.url)}`,
   'job tried again': ({ after }) => `had a job of the queue ${String(after.queue)} tried again`,
+  'jobs tried again': ({ after }) =>
+    `had ${some(after.retried, 'job')} of the queue ${String(after.queue)} tried again`,
   'gate rebuilt from the ledger': ({ entry }) => `rebuilt the gate of ${productOf(entry)} from the ledger`,
   'fulfilled from the buffer': ({ entry }) => `served orders of ${productOf(entry)} from the buffer`,
 }

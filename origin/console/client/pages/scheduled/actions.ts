@@ -32,6 +32,10 @@ export function inWords(effect: ScheduledEffect, products: readonly Product[]): 
       return `Announce: ${firstOf(effect.text)}`
     case 'end':
       return 'End the sale'
+    case 'report':
+      return 'Keep the report'
+    case 'export':
+      return 'Keep the orders'
   }
 }
 

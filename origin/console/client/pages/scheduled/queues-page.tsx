@@ -20,7 +20,7 @@ const ABOUT: Readonly<Record<string, string>> = {
 }
 
 type Queue = Awaited<ReturnType<typeof readQueues>>['queues'][number]
-const readQueues = () => read(admin.queues.$get())
+const readQueues = () => read(admin.queues.$get({ query: {} }))
 
 const LOOKS = { good: '', watch: 'late', bad: 'failed' } as const
 /** The first figure is all waiting jobs. The others divide it into due jobs, retries and jobs for a later time. */
