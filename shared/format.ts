@@ -141,8 +141,7 @@ export function eventTimes(lang: string, event: EventTime): string {
     Date.parse(starts_at),
   ]
   const times = ends_at === null ? format.format(startsMs) : format.formatRange(startsMs, Date.parse(ends_at))
-  const comma = lang === 'ja' ? '、' : lang === 'ar' ? '، ' : ', '
-  return times + comma + timeZone.replace(/^.*\//, '').replaceAll('_', ' ')
+  return times + comma(lang) + timeZone.replace(/^.*\//, '').replaceAll('_', ' ')
 }
 
 /** Within six days of now, a weekday identifies the day. */
@@ -193,5 +192,6 @@ export function numberOf(text: string): number | null {
 }
 
 /** Names one after the other, with the comma of the language's script. */
-export const listed = (lang: string, names: readonly string[]) => names.join(COMMAS[lang] ?? ', ')
+export const listed = (lang: string, names: readonly string[]) => names.join(comma(lang))
+export const comma = (lang: string) => COMMAS[lang] ?? ', '
 const COMMAS: Readonly<Record<string, string>> = { ar: '، ', ja: '、' }

@@ -40,6 +40,7 @@ const NAMES = {
   ja: 'オーロラ・ワン',
   ar: 'أورورا ون',
 }
+const SIZE_NAMES = { de: 'Größe', fr: 'Pointure', es: 'Talla', ja: 'サイズ', ar: 'المقاس' }
 const DESCRIPTION = {
   en:
     'A light running shoe for **long evenings**. Its upper takes the colours of the northern lights; the sole is ' +
@@ -100,10 +101,10 @@ export async function auroraSale(upload: (picture: Buffer) => Promise<string>): 
         subtitle: { en: 'First edition', de: 'Erste Auflage' },
         description: DESCRIPTION,
         images,
-        options: [{ name: 'size', values: SIZES.map(({ size }) => size) }],
+        options: [{ name: 'Size', names: SIZE_NAMES, values: SIZES.map(({ size }) => size) }],
         variants: SIZES.map(({ size, total }) => ({
           variant_id: `${PRODUCT}-${size.replace('.', '-')}`,
-          options: { size },
+          options: { Size: size },
           total,
           buffer: 0,
           sku: `A1-${size}`,

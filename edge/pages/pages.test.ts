@@ -74,6 +74,12 @@ it('names are separated as their script does', () => {
   expect(LANGUAGES.map((lang) => listed(lang, ['1', '2']))).toEqual(['1, 2', '1, 2', '1, 2', '1, 2', '1、2', '1، 2'])
 })
 
+it('names options in the visitor’s language, and separates their values as its script does', () => {
+  const turn = (name: string, lang: Language) => sampled(lang).find((one) => one.name === name)?.html
+  expect(turn('turn-sizes', 'de')).toContain('data-option="Größe"')
+  expect(turn('turn-colours', 'ja')).toContain('data-name="Black、40"')
+})
+
 it('has words for problems that exist', () => {
   for (const type of Object.keys(WORDS.en.problems)) expect(() => problem(type as 'ended')).not.toThrow()
 })
@@ -268,7 +274,10 @@ const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Look[]>>>>
     'sale-open, line': ['It is right as of 12:00:00 UTC.'],
   },
   'promises a mail only where one is sent': {
-    'order-sizes-confirmed': [words.after.mailText],
+    'order-sizes-confirmed': [
+      `<b><bdi>ada@example.org</bdi></b><br>${words.after.mailText}`,
+      '<span class="lines" dir="auto">Ada Lindqvist\nElm Row 12\n10119 Berlin\nGermany</span>',
+    ],
     'order-handover': [words.after.keepText, no(words.after.mailText)],
   },
   'says that a payment was declined in another tone and with a sign': {

@@ -2,7 +2,7 @@
  * The frame of every page: its head, the header with the shop, the notices, and the footer with the other languages.
  */
 import { textIn } from '../../shared/api/front.ts'
-import { exactly, fill } from '../../shared/format.ts'
+import { exactly, fill, listed } from '../../shared/format.ts'
 import { pollMaxMs } from '../../shared/schedule.ts'
 import { favicon, proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
 import type { Brand } from './brand.ts'
@@ -153,8 +153,12 @@ function languagePath(view: SaleView, path: string | null): string {
 }
 
 /** The seller on one line. */
-function sellerLine({ state: { seller } }: SaleView): string | null {
-  return seller ? [seller.name, ...(seller.address ?? '').split('\n')].filter((part) => part !== '').join(', ') : null
+function sellerLine({ state: { seller }, lang }: SaleView): string | null {
+  if (!seller) return null
+  return listed(
+    lang,
+    [seller.name, ...(seller.address ?? '').split('\n')].filter((part) => part !== ''),
+  )
 }
 
 // -- The document ---------------------------------------------------------------------------------------------------

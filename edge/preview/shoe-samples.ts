@@ -36,6 +36,8 @@ const variantOf = (variant: Record<string, string>, available: number): PublicPr
 const PICTURES = ['a', 'b', 'c', 'd', 'e'].map((letter) => `/images/${letter.repeat(32)}`)
 const ALTS = ['The shoe from the side', 'The wave at the heel', 'The laces', 'The sole', 'The shoe on light ground']
 
+const SIZE_NAMES = { de: 'Größe', fr: 'Pointure', es: 'Talla', ja: 'サイズ', ar: 'المقاس' }
+
 /** Goods with every field that a shop can set, and with these options. */
 export const goodsOf = (options: NonNullable<ProductGoods['options']>): GoodsDocument => ({
   version: 3,
@@ -94,7 +96,7 @@ export const inSizes = (state: SaleView['state']) => ({
     state,
     inOrder.map(([size, available]) => variantOf({ Size: size }, available)),
   ),
-  goods: goodsOf([{ name: 'Size', values: inOrder.map(([size]) => size) }]),
+  goods: goodsOf([{ name: 'Size', names: SIZE_NAMES, values: inOrder.map(([size]) => size) }]),
 })
 
 /** The same shoe in two colours. */
@@ -107,7 +109,7 @@ export const addColours = (state: SaleView['state']) => ({
   ),
   goods: goodsOf([
     { name: 'Colour', values: ['Black', 'Off-white'] },
-    { name: 'Size', values: ['40', '41', '42', '43'] },
+    { name: 'Size', names: SIZE_NAMES, values: ['40', '41', '42', '43'] },
   ]),
 })
 
@@ -145,6 +147,10 @@ export function addBill(order: Order): Order {
   return {
     ...order,
     ...totals,
+    contact: {
+      email: chosenSize.email,
+      delivery: { name: 'Ada Lindqvist', street: 'Elm Row 12', postcode: '10119', city: 'Berlin', country: 'DE' },
+    },
     product_id: 'aurora-42',
     quantity: 1,
     unit_price_minor: 18_900,

@@ -82,6 +82,13 @@ describe('a sale that adds to its prices', () => {
     expect(await read(body.order_id)).toMatchObject({ ...TOTALS, short_number: body.short_number })
     const stored = await origin.sql()`select delivery from contacts where order_id = ${String(body.order_id)}`
     expect(stored).toEqual([{ delivery: BERLIN }])
+    const token = await origin.token(sale, 'contact')
+    const own = await origin.checkout(sale, { token, key: 'c', body: { lines: LINES, delivery: BERLIN } })
+    const [again, paid] = await Promise.all([
+      origin.call('GET', `/orders/${own.body.order_id}`, { token }),
+      origin.call('POST', `/orders/${own.body.order_id}/payment`, { token, body: { payment_method: 'pm_ok' } }),
+    ])
+    for (const { body } of [again, paid]) expect(body.contact).toEqual({ delivery: BERLIN })
   })
 
   test('asks for the same at the box office, except that nothing is sent', async () => {

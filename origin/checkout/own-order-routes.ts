@@ -67,12 +67,13 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
 
   const pay = withOrder(isReserved, async (c, found, body) => {
     const { payment_method } = parseBody(c, PaymentRequest, body)
-    const { order_id } = recorded(found)
+    const { order_id, contact = null } = recorded(found)
     const paying = isReserved(found) ? await orders.pay(order_id, payment_method) : undefined
     const order = paying ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     // The buyer is at their bank with the first way to pay: one payment at a time.
     const isOther = !paying && order.status === 'paying' && order.payment_method !== payment_method
-    if (!isOther && (order.status === 'paying' || isSold(order.status))) return sendJson(orderNow(order), 202)
+    if (!isOther && (order.status === 'paying' || isSold(order.status)))
+      return sendJson(orderNow({ contact, ...order }), 202)
     const detail = isOther
       ? 'It is being paid in another way: finish that first.'
       : order.status === 'reserved'
@@ -147,7 +148,7 @@ export const ordersOfAllRoutes = ({
     return sendJson({ orders: found.map((order) => orderAt(order, sales)) }, 200)
   })
 
-type OrderNow = OrderRow & { left_ms?: number }
+type OrderNow = OrderRow & Partial<Pick<OrderView, 'left_ms' | 'contact'>>
 
 function orderAt(order: OrderNow, sales: Sales) {
   // A sale that is long over is in memory no longer.

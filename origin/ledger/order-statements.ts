@@ -2,7 +2,7 @@
 import type { PendingQuery, Row } from 'postgres'
 import type { Address } from '../../shared/api/goods.ts'
 import type { LedgerStatus } from '../../shared/api/order-status.ts'
-import type { Tax } from '../../shared/api/public.ts'
+import type { Order, Tax } from '../../shared/api/public.ts'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
 import type { OrderSnapshot } from './schema/events.ts'
@@ -35,7 +35,10 @@ export type OrderView = OrderRow & {
   readonly product_name?: string | null
   /** The tax settings of the order's sale. */
   readonly tax?: Tax | null
+  /** What the buyer gave of themselves, as long as it is kept. */
+  readonly contact?: OrderContact | null
 }
+export type OrderContact = NonNullable<Order['contact']>
 
 // -- Transitions -------------------------------------------------------------------------------------------------
 
@@ -129,7 +132,9 @@ export async function findOrders(sql: Queryable, ids: readonly string[]): Promis
   return sql<OrderView[]>`
     select *, extract(epoch from reserved_until - (select hold_clock()))::float8 * 1000 as left_ms,
       (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name,
-      (select tax from sales s where s.sale_id = o.sale_id) as tax
+      (select tax from sales s where s.sale_id = o.sale_id) as tax,
+      (select jsonb_strip_nulls(jsonb_build_object('email', email, 'delivery', delivery)) from contacts c
+        where c.order_id = o.order_id) as contact
     from orders o where order_id = any(${ids as string[]}::uuid[])`
 }
 

@@ -23,7 +23,15 @@ import { shortNumber } from '../../shared/format.ts'
 import { assertExists } from '../../shared/lib/assert.ts'
 import { ProblemError } from '../../shared/problem.ts'
 import { isPromoCode, partsOf, unitLines } from '../ledger/cart.ts'
-import { kindOf, type OrderRow, type PastState, type Priced, subtotalOf, totalOf } from '../ledger/order-statements.ts'
+import {
+  kindOf,
+  type OrderContact,
+  type OrderRow,
+  type PastState,
+  type Priced,
+  subtotalOf,
+  totalOf,
+} from '../ledger/order-statements.ts'
 import type { Charge, Reservation } from '../ledger/record.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
 import { tryAgain } from '../lib/http/request.ts'
@@ -33,6 +41,7 @@ type TimedOrder = OrderRow & {
   readonly left_ms?: number
   readonly product_name?: string | null
   readonly tax?: Tax | null
+  readonly contact?: OrderContact | null
 }
 
 /**
@@ -40,7 +49,8 @@ type TimedOrder = OrderRow & {
  * paid it.
  */
 export function ownOrderAt(row: TimedOrder, nowMs: number): Order {
-  const order = orderAt(row, nowMs)
+  const { contact } = row
+  const order = { ...orderAt(row, nowMs), ...(contact && Object.keys(contact).length > 0 && { contact }) }
   const { payment } = order
   if (payment?.status === 'requires_action' && row.action !== null) {
     const { url, client_secret } = row.action

@@ -85,6 +85,7 @@ const areApart = (names: string[]) => new Set(names.map(sameName)).size === name
 /** An option of a product, such as a size, with its values in the order of the page. */
 const Option = exactly({
   name: label,
+  names: v.optional(v.nullable(Names)),
   values: v.pipe(
     v.array(label, 'a list is required'),
     v.minLength(1, 'at least one value'),

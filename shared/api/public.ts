@@ -231,6 +231,8 @@ export const Order = v.object({
   /** The receipt of a paid order, with tax and seller as they were at the payment. */
   receipt: v.optional(v.object(OnReceipts)),
   payment: v.nullable(Payment),
+  /** What the buyer gave of themselves, as long as it is kept; only in what the buyer reads. */
+  contact: v.optional(v.object({ email: v.optional(v.string()), delivery: v.optional(Address) })),
   /** The approximate number of remaining units for the page; only in the response of a checkout. */
   remaining: v.optional(v.number()),
   order_token: v.optional(v.string()),

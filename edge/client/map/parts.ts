@@ -1,7 +1,7 @@
 /**
  * Small parts of the map's page: elements, the names of seats, and a list of seats with the same content as the map.
  */
-import { count, fill, money } from '../../../shared/format.ts'
+import { comma, count, fill, listed, money } from '../../../shared/format.ts'
 import { FREE, type Hall, type Seat, type Section } from '../../../shared/hall/hall-model.ts'
 import { fits } from './choice.ts'
 
@@ -36,22 +36,23 @@ export class Names {
   fill = (name: string, values: Readonly<Record<string, string>>) => fill(this.texts[name] ?? '', values)
   money = (minor: number) => money(this.#lang, minor, this.#currency)
   count = (value: number) => count(this.#lang, value)
+  listed = (names: readonly string[]) => listed(this.#lang, names)
   all = (names: readonly string[]) => new Intl.ListFormat(this.#lang, { type: 'unit' }).format(names)
 
   /** Returns for example "Row F, seat 7". */
   seat = ({ row, number }: Seat) => this.fill('seat', { row, seat: number })
   /** Returns for example "Stalls B, row F, seat 7". */
-  whole = (seat: Seat) => `${this.section(seat)}, ${this.seat(seat)}`
+  whole = (seat: Seat) => this.listed([this.section(seat), this.seat(seat)])
   section = ({ section }: Seat) => section.name
   /** The same as an element, which isolates names in other scripts. */
   shown = (seat: Seat) =>
-    element('span', {}, element('bdi', {}, this.section(seat)), ', ', element('bdi', {}, this.seat(seat)))
+    element('span', {}, element('bdi', {}, this.section(seat)), comma(this.#lang), element('bdi', {}, this.seat(seat)))
 
   /** The name with the price and kind of the seat, and whether it is taken. */
   described(seat: Seat, states: Uint8Array): string {
     const kind = this.kind(seat)
     const state = states[seat.index] === FREE ? this.money(seat.price_minor) : (this.texts.occupied ?? '')
-    return [this.whole(seat), state, ...(kind ? [kind] : [])].join(', ')
+    return this.listed([this.whole(seat), state, ...(kind ? [kind] : [])])
   }
 
   kind({ kind }: Seat): string | undefined {
@@ -124,7 +125,9 @@ export class SeatList {
     const isShown = (seat: Seat) => isChosen(seat) || (states[seat.index] === FREE && fits(seat, filter()))
     const rows = [...Map.groupBy(section.seats.filter(isShown), ({ row }) => row)].map(([row, seats]) => {
       const boxes = seats.map((seat) => {
-        const name = [names.seat(seat), names.money(seat.price_minor), names.kind(seat)].filter(Boolean).join(', ')
+        const name = names.listed(
+          [names.seat(seat), names.money(seat.price_minor), names.kind(seat) ?? ''].filter(Boolean),
+        )
         const box = element('input', { type: 'checkbox', 'aria-label': name, 'data-seat': String(seat.index) })
         box.checked = isChosen(seat)
         box.addEventListener('change', () => onPress(seat))

@@ -8,7 +8,7 @@ import {
   type OrderLine,
   type Payment,
 } from '../../../shared/api/public.ts'
-import { count, fill, money, plural } from '../../../shared/format.ts'
+import { comma, count, fill, money, plural } from '../../../shared/format.ts'
 import { buttonTo, type Html, heading, html, icon, postForm } from '../html.ts'
 import { orderPushSwitch } from '../mail-pages.ts'
 import { band, steps } from '../parts/band.ts'
@@ -229,7 +229,8 @@ export function lineText(
   { row, number, quantity, ...line }: OrderLine,
   { status }: Pick<Order, 'status'>,
 ): Html {
-  const seat = row !== undefined && number !== undefined && html`, <bdi>${seatName(words, { row, number })}</bdi>`
+  const seat =
+    row !== undefined && number !== undefined && html`${comma(lang)}<bdi>${seatName(words, { row, number })}</bdi>`
   const text = html`<bdi>${name}</bdi>${seat}${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
   const isReturned = line.status === 'returned' && (isLive(status) || isSold(status))
   return isReturned ? html`<s>${text}</s> <small>(${words.hall.returned})</small>` : text

@@ -1,6 +1,8 @@
 /** The next steps of a paid order, by its delivery. */
+import { addressLines } from '../../../shared/api/addresses.ts'
+import type { Address } from '../../../shared/api/goods.ts'
 import type { Order } from '../../../shared/api/public.ts'
-import { fill, money } from '../../../shared/format.ts'
+import { comma, fill, money } from '../../../shared/format.ts'
 import { buttonTo, type Html, html } from '../html.ts'
 import { eventOf } from '../sale/calendar.ts'
 import { shareButton } from '../sale/sharing.ts'
@@ -33,11 +35,11 @@ function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
   const { after } = words
   const { contact, delivery, mails } = view.state
   const paid = { title: after.paid, text: paidText(context, order), isPast: true }
-  // If an address was optional, the order does not say whether the buyer gave one.
-  const told =
-    contact === 'required' && mails.includes('confirmed')
-      ? { title: after.mail, text: after.mailText }
-      : { title: after.keep, text: after.keepText }
+  const { email, delivery: address } = order.contact ?? {}
+  const sendsMail = mails.includes('confirmed') && (email !== undefined || contact === 'required')
+  const told = sendsMail
+    ? { title: after.mail, text: html`${email && html`<b><bdi>${email}</bdi></b><br>`}${after.mailText}` }
+    : { title: after.keep, text: after.keepText }
   const isPast = order.status === 'fulfilled'
   switch (delivery.kind) {
     case 'none':
@@ -47,13 +49,19 @@ function stagesOf(context: PageContext, order: Order, path: string): Stage[] {
       return [paid, told, { title: after.pickup, ...(where && { text: where }), isPast }]
     }
     case 'address':
-      return [paid, told, { title: after.send, text: isPast ? after.sent : after.sendText, isPast }]
+      return [paid, told, { title: after.send, text: sendText(context, address, isPast), isPast }]
     case 'handover': {
       const more = html`<p>${buttonTo(`${path}/handover`, after.toHandover)}</p>`
       return [paid, { title: after.handover, text: after.handoverText, isPast, ...(!isPast && { more }) }, told]
     }
   }
 }
+
+/** Where the shop sends it, as a parcel's label has it. */
+const sendText = ({ words: { after }, lang }: PageContext, address: Address | undefined, isPast: boolean) =>
+  html`${isPast ? after.sent : after.sendText}${
+    address && html`<br><span class="lines" dir="auto">${addressLines(address, lang).join('\n')}</span>`
+  }`
 
 /** The time and place of the event, if the shop has set them. */
 function dateStage(context: PageContext): Stage[] {
@@ -68,5 +76,5 @@ function dateStage(context: PageContext): Stage[] {
 function paidText({ words, lang }: PageContext, { payment, total_minor, currency }: Order): string {
   const { card } = payment ?? {}
   const paid = money(lang, total_minor, currency)
-  return card ? `${paid}, ${fill(words.cardEndingIn, { brand: card.brand, n: card.last4 })}` : paid
+  return card ? `${paid}${comma(lang)}${fill(words.cardEndingIn, { brand: card.brand, n: card.last4 })}` : paid
 }

@@ -48,8 +48,15 @@ export interface Item {
    * heading.
    */
   readonly groups: readonly Group[]
-  /** The names of the options; empty for a product without variants. */
-  readonly options: readonly string[]
+  /** The options; empty for a product without variants. */
+  readonly options: readonly NamedOption[]
+}
+
+interface NamedOption {
+  /** The name by which variants have their values. */
+  readonly name: string
+  /** The name in the visitor's language. */
+  readonly label: string
 }
 
 interface Group {
@@ -57,27 +64,30 @@ interface Group {
   readonly choices: readonly { readonly unit: PublicProduct; readonly value: string }[]
 }
 
-export function itemsOf({ state, goods }: Pick<SaleView, 'state' | 'goods'>): Item[] {
+export function itemsOf({ state, goods, lang }: Pick<SaleView, 'state' | 'goods' | 'lang'>): Item[] {
   const { products } = state
   return products
     .filter(({ variant_of }) => !variant_of)
     .map((product) => {
       const about = aboutIn(goods, product)
       const variants = products.filter(({ variant_of }) => variant_of === product.product_id)
-      const options = optionsOf(about, variants)
+      const options = optionsOf(about, variants).map((option) => ({
+        ...option,
+        label: option.names?.[lang] ?? option.name,
+      }))
       return {
         product,
         goods: about,
         name: product.name,
         image: about.images?.[0] ?? null,
         units: variants.length > 0 ? variants : [product],
-        groups: groupsOf(options, variants),
-        options: variants.length > 0 ? options.map(({ name }) => name) : [],
+        groups: groupsOf(options, variants, lang),
+        options: variants.length > 0 ? options : [],
       }
     })
 }
 
-type Options = readonly { readonly name: string; readonly values: readonly string[] }[]
+type Options = NonNullable<ProductGoods['options']>
 
 /** The options as the shop has listed them, or as the variants have them while the goods cannot be read. */
 function optionsOf({ options }: ProductGoods, variants: readonly PublicProduct[]): Options {
@@ -87,7 +97,11 @@ function optionsOf({ options }: ProductGoods, variants: readonly PublicProduct[]
 }
 
 /** The groups are in the order of the options' values. */
-function groupsOf(options: Options, variants: readonly PublicProduct[]): Group[] {
+function groupsOf(
+  options: readonly (Options[number] & NamedOption)[],
+  variants: readonly PublicProduct[],
+  lang: Language,
+): Group[] {
   const last = options.at(-1)
   if (!last) return []
   const others = options.slice(0, -1)
@@ -95,7 +109,10 @@ function groupsOf(options: Options, variants: readonly PublicProduct[]): Group[]
     options.reduce((sum, { name, values }) => sum * (values.length + 1) + values.indexOf(variant?.[name] ?? ''), 0)
   const sorted = variants.toSorted((a, b) => place(a) - place(b))
   const headingOf = ({ variant }: PublicProduct) =>
-    others.map(({ name }) => `${name}: ${variant?.[name] ?? ''}`).join(', ')
+    listed(
+      lang,
+      others.map(({ name, label }) => `${label}: ${variant?.[name] ?? ''}`),
+    )
   return [...Map.groupBy(sorted, headingOf)].map(([heading, units]) => ({
     heading,
     choices: units.map((unit) => ({ unit, value: unit.variant?.[last.name] ?? unit.name })),
@@ -105,10 +122,10 @@ function groupsOf(options: Options, variants: readonly PublicProduct[]): Group[]
 /**
  * The name of a unit within its product: "Size 42", or "Black, 42". For the product itself it is the product's name.
  */
-export function unitName({ name, options }: Item, { variant }: PublicProduct): string {
+export function unitName({ name, options }: Item, { variant }: PublicProduct, lang: Language): string {
   if (!variant) return name
-  const values = options.map((option) => variant[option] ?? '')
-  return values.length === 1 ? `${options[0]} ${values[0]}` : values.join(', ')
+  const values = options.map((option) => variant[option.name] ?? '')
+  return values.length === 1 ? `${options[0]?.label} ${values[0]}` : listed(lang, values)
 }
 
 /** The price of all these units, or the lowest with "from"; empty if there are none. */

@@ -77,7 +77,7 @@ function single(context: PageContext, { product, name, units: [only = product] }
         <b>${money(lang, only.unit_price_minor, only.currency)}</b></li>`
 }
 
-function variants({ view, words, lang }: PageContext, { name, goods, units }: Item): Html {
+function variants({ view, words, lang }: PageContext, { name, goods, options, units }: Item): Html {
   const price = (one: PublicProduct) => money(lang, one.unit_price_minor, one.currency)
   const isOnePrice = units.every(({ unit_price_minor }) => unit_price_minor === units[0]?.unit_price_minor)
   const sizes = units.map((one) => {
@@ -90,10 +90,7 @@ function variants({ view, words, lang }: PageContext, { name, goods, units }: It
       !isOnePrice && html`<small>${price(one)}</small>`
     } ${!isOver(view) && left}</li>`
   })
-  const option = listed(
-    lang,
-    (goods.options ?? []).map(({ name }) => name),
-  )
+  const option = listed(lang, goods.options ? options.map(({ label }) => label) : [])
   return html`<div class="stack">
       <h3><bdi>${name}</bdi>${option !== '' && html` <span class="small quiet"><bdi>${option}</bdi></span>`}</h3>
       <ul class="sizes">${sizes}</ul>

@@ -3,7 +3,7 @@
  * adds, writes the chosen seats into the same form. If the sale has more than seats, the form leads to the cart.
  */
 import { Gone, type PublicProduct, type PublicSale, type SeatKind } from '../../../shared/api/public.ts'
-import { count, fill, money } from '../../../shared/format.ts'
+import { comma, count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import { hallStyle, mapScript } from '../assets.ts'
 import { type Html, html, postForm, texts } from '../html.ts'
@@ -166,7 +166,7 @@ function chosenSeats(context: PageContext, { problem, chosen }: Entered): Html |
     const product = view.state.products.find(({ product_id }) => product_id === named.section)
     return html`<label class="choice">
       <input type="checkbox" name="${seatField(named.section, named.seat)}" value="1" checked>
-      <span><bdi>${section}</bdi>, <bdi>${seat}</bdi></span>
+      <span><bdi>${section}</bdi>${comma(lang)}<bdi>${seat}</bdi></span>
       ${price !== undefined && html`<b>${money(lang, price, product?.currency ?? '')}</b>`}</label>`
   })
   return html`<fieldset class="part" id="chosen-seats"><legend>${

@@ -103,7 +103,7 @@ const unitLeft = ({ words, lang }: PageContext, { available }: Item['product']) 
 
 /** The variants, or the product itself, preselected, if it has none. */
 export function choices(context: PageContext, item: Item, entered: Entered, faults: Faults): Html | Html[] {
-  const option = item.options.at(-1)
+  const option = item.options.at(-1)?.label
   if (option === undefined) return html`<input type="hidden" name="product_id" value="${item.product.product_id}">`
   return sizes(context, item, option, entered, faults)
 }
@@ -125,7 +125,7 @@ function sizes(context: PageContext, item: Item, option: string, entered: Entere
       const left =
         available === 0 ? checkout.gone : available <= FEW ? fill(checkout.fewLeft, { n: count(lang, available) }) : ''
       return html`<label><input type="radio" name="product_id" value="${product_id}" ${isChosen(entered, product_id)}
-      data-name="${unitName(item, unit)}" ${
+      data-name="${unitName(item, unit, lang)}" ${
         isOff && html`disabled`
       } required><bdi>${value}</bdi><small>${left}</small></label>`
     })

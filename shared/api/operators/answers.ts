@@ -99,7 +99,7 @@ export interface DeadJob {
 }
 
 /** An order as `GET /admin/orders` finds it. */
-export interface FoundOrder extends Order {
+export interface FoundOrder extends Omit<Order, 'contact'> {
   readonly sale_name: string
   readonly product_name: string
   readonly visitor: string

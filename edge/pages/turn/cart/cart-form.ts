@@ -180,7 +180,7 @@ function sizes(
   lost: readonly Lost[],
   row: number,
 ): readonly Html[] {
-  const option = options.at(-1) ?? ''
+  const option = options.at(-1)?.label ?? ''
   const field = sizeField(product.product_id, row)
   return groups.map(({ heading, choices }) => {
     const labels = choices.map(({ unit, value }) => {
@@ -200,4 +200,4 @@ function sizes(
 const again = ({ words }: PageContext, { options, product }: Item) =>
   html`<p class="more"><button class="link small" name="again" value="${
     product.product_id
-  }" formnovalidate>${words.checkout.more}: <bdi>${options.at(-1)}</bdi></button></p>`
+  }" formnovalidate>${words.checkout.more}: <bdi>${options.at(-1)?.label}</bdi></button></p>`

@@ -1,5 +1,5 @@
 /** The seats of a choice by name: their lines in a cart, the notice of taken ones, and their part of the sum. */
-import { fill, money } from '../../../../shared/format.ts'
+import { fill, listed, money } from '../../../../shared/format.ts'
 import type { Fields } from '../../../../shared/parse.ts'
 import { type Html, html, icon } from '../../html.ts'
 import { currencyOf } from '../../parts/offer.ts'
@@ -27,7 +27,7 @@ export function takenNotice(context: PageContext, { problem, chosen }: Refused):
   const { hall } = context.words
   const gone = takenIn(problem)
   const names = seatsIn(chosen).flatMap((named) =>
-    gone.includes(named.seat) ? namesOf(context, named).join(', ') : [],
+    gone.includes(named.seat) ? listed(context.lang, namesOf(context, named)) : [],
   )
   const seats = new Intl.ListFormat(context.lang, { type: 'unit' }).format(names)
   return html`<div class="taken" role="alert"><p class="fault"><b>${fill(hall.taken, { seats })}</b></p>
@@ -48,7 +48,7 @@ export function saidIn(context: PageContext, fields: Fields): Said {
   return {
     fields,
     prices: Object.fromEntries(seats.map(([field, named]) => [field, priceOf(context, named)])),
-    names: Object.fromEntries(seats.map(([field, named]) => [field, namesOf(context, named).join(', ')])),
+    names: Object.fromEntries(seats.map(([field, named]) => [field, listed(context.lang, namesOf(context, named))])),
   }
 }
 
@@ -79,10 +79,11 @@ export function seatLines(context: PageContext, { chosen }: Entered): Html | fal
     const [section, seat] = namesOf(context, named)
     const price = priceOf(context, named)
     const field = seatField(named.section, named.seat)
+    const name = listed(lang, [section, seat])
     return html`<li><div class="what"><h3><bdi>${seat}</bdi></h3><p class="small quiet"><bdi>${section}</bdi></p></div>
       <div class="take"><span>${money(lang, price, currency)}</span><input type="hidden" name="${field}" value="1"
-        data-seat-price="${price}" data-name="${section}, ${seat}"><button class="icon-button" name="${REMOVE}"
-        value="${field}" formnovalidate aria-label="${fill(hall.remove, { seat: `${section}, ${seat}` })}">${icon(
+        data-seat-price="${price}" data-name="${name}"><button class="icon-button" name="${REMOVE}"
+        value="${field}" formnovalidate aria-label="${fill(hall.remove, { seat: name })}">${icon(
           'cross',
         )}</button></div>${
           index === seats.length - 1 && html`<p class="more">${toHall('link small', hall.otherSeats)}</p>`

@@ -136,6 +136,7 @@ function Options({ i, product }: { i: number; product: Body }) {
           return (
             <>
               <TextField path={`${at}.name`} label="What there is to choose" onText={(name) => change({ name })} />
+              <TextsField path={`${at}.names`} label="Its name in other languages" />
               <ListField
                 path={`${at}.values`}
                 label="Values"
