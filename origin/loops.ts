@@ -19,6 +19,7 @@ import { gateSweeps, sweepLedger } from './orders/hold-sweeper.ts'
 import type { OrderChanges } from './orders/order-changes.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
+import { forecastSales } from './report/forecaster.ts'
 import { COUNT_READER, countOrders } from './report/sale-counts.ts'
 import { workerReports } from './report/worker-reports.ts'
 import type { Retention } from './retention/retention.ts'
@@ -146,6 +147,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     every(5_000, 'event watch', () => watchEvents(deps)),
     // Watches
     every(5_000, 'session watch', () => watchSessions(deps)),
+    every(5_000, 'forecast', () => forecastSales(deps)),
     every(15_000, 'webhook watch', () => deliverer.watch()),
     every(30_000, 'retention', () => retention.round()),
     every(5_000, 'search lists', () => deps.searches.deleteStale()),

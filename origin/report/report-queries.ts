@@ -1,7 +1,7 @@
 /** Queries for the charts and the report: what happened in each sale by the minute, and the ledger's figures. */
 
 import type { Figures, Incident, Minute } from '../../shared/api/operators/report.ts'
-import { SOLD } from '../../shared/api/order-status.ts'
+import { HELD, SOLD } from '../../shared/api/order-status.ts'
 import { READS } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { OrderRow } from '../ledger/order-statements.ts'
@@ -31,6 +31,37 @@ export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
     coalesce(sum(order_total(unit_price_minor, quantity, cart, bill)) filter (where refunded_minor > 0),
       0)::float8 as refunded_of_minor
   from orders where sale_id = ${saleId} group by status, currency`
+
+/** The holds of one length, which an operator may have changed during the sale. */
+export interface HoldFigures {
+  readonly hold_seconds: number
+  readonly reserved: number
+  readonly paid: number
+  /** Orders that ended without a payment. */
+  readonly abandoned: number
+  /** How long the orders that are over were held, in all. */
+  readonly held_seconds: number
+  readonly median_seconds_to_pay: number | null
+}
+
+/**
+ * The holds of a sale by their length. An order is held until its capture was asked for, or otherwise until its last
+ * change; the box office has no holds.
+ */
+export const holdFigures = (sql: Sql, saleId: string, limit: number) => sql<HoldFigures[]>`
+  select hold_seconds, count(*)::int as reserved, count(*) filter (where was_paid)::int as paid,
+    count(*) filter (where is_over and not was_paid)::int as abandoned,
+    coalesce(sum(held) filter (where is_over), 0)::float8 as held_seconds,
+    (percentile_cont(0.5) within group (order by held) filter (where was_paid))::float8 as median_seconds_to_pay
+  from (
+    select round(extract(epoch from o.reserved_until - o.created_at))::int as hold_seconds,
+      o.status in ${sql([...SOLD, 'returned'])} or o.refunded_minor > 0 as was_paid,
+      o.status not in ${sql(HELD)} as is_over,
+      extract(epoch from coalesce(c.asked_at, o.updated_at) - o.created_at) as held
+    from orders o left join captures c using (charge_id)
+    where o.sale_id = ${saleId} and o.reserved_until > o.created_at
+      and o.payment_method is distinct from 'box_office') h
+  group by hold_seconds order by reserved desc, hold_seconds limit ${limit}`
 
 /** The price of the sold units of each product and section. */
 export const soldByProduct = (sql: Sql, saleId: string) => sql<{ product: string; minor: number }[]>`
@@ -153,6 +184,15 @@ export async function addFigures(sql: Sql, figures: readonly SaleFigures[]): Pro
           else '{}' end`
 }
 
+/** Writes a forecast into the current minute, if the sale has one: a sale to which nothing happens has no minutes. */
+export const noteForecast = (
+  sql: Sql,
+  saleId: string,
+  forecast: Readonly<Record<'forecast_joins' | 'forecast_checkouts', number>>,
+) => sql`
+  update sale_minutes set gauges = gauges || ${sql.json(forecast)}
+  where sale_id = ${saleId} and minute = date_trunc('minute', clock_timestamp())`
+
 /**
  * Adds the order events to the minutes in which they happened. A minute without figures starts with the gauges of the
  * minute before, except those that hold for one minute only.
@@ -161,7 +201,8 @@ export async function addOrderCounts(tx: Queryable, events: readonly EventRow[])
   await tx`
     insert into sale_minutes as m (sale_id, minute, counts, gauges)
     select sale_id, minute, jsonb_object_agg(name, orders), coalesce((
-      select b.gauges - '{most_waiting,wait_seconds,wait_shown,wait_real}'::text[] from sale_minutes b
+      select b.gauges - '{most_waiting,wait_seconds,wait_shown,wait_real,forecast_joins,forecast_checkouts}'::text[]
+      from sale_minutes b
       where b.sale_id = each.sale_id and b.minute < each.minute order by b.minute desc limit 1), '{}')
     from (
       select o.sale_id, date_trunc('minute', e.at) as minute, replace(e.type, 'order.', '') as name,

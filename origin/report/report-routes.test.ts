@@ -94,6 +94,13 @@ test('tells figures, fairness with the proof of the draw, refusals and incidents
   expect(attacks.refused).toMatchObject([{ at: 'checkout', reason: 'all-in-carts', count: 1 }])
   expect(made.incidents.map(({ what }) => what)).toEqual(expect.arrayContaining(['created', 'announced', 'rate set']))
   expect(made.curves.minutes.at(-1)?.gauges).toMatchObject({ total: SIZE + 2 })
+  const counts = { reserved: SIZE + 2, paid: SIZE + 1, paid_minor: paid }
+  expect(made.sources).toMatchObject([
+    { key: 'typed', ...counts, losses: { reserved_to_paid: expect.closeTo(1 / (SIZE + 2)) } },
+  ])
+  expect(made.holds).toMatchObject({ abandoned: 0, abandonment: 0, mean_seconds: expect.any(Number) })
+  const { reserved, conversion } = made.holds.by_length[0] ?? {}
+  expect([made.holds.by_length.length, reserved, conversion]).toEqual([1, SIZE + 2, 1])
 })
 
 test('tells who overtook whom, and says what it does not know', async () => {

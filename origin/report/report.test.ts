@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
-import { overtakingOf, servedBeforeTurn, stockOut, thinOut, waitAccuracy, waitsOf } from './report.ts'
+import {
+  holdsOf,
+  lossesOf,
+  overtakingOf,
+  servedBeforeTurn,
+  stockOut,
+  thinOut,
+  waitAccuracy,
+  waitsOf,
+} from './report.ts'
 
 const minute = (at: number, gauges: Record<string, number>, counts: Record<string, number> = {}) => ({
   minute: new Date(at * 60_000).toISOString(),
@@ -98,4 +107,30 @@ it('waits are compared in minutes in which somebody was shown one, and called', 
   ])
   expect(waitAccuracy(waits)).toEqual({ compared: 2, median_error_seconds: 0, worst_error_seconds: 5 })
   expect(waitAccuracy([]).median_error_seconds).toBeNull()
+})
+
+it('tells the losses of a funnel as shares of each step', () => {
+  const row = { key: 'ads', views: 100, joined: 50, turns: 40, reserved: 40, paid: 10, paid_minor: 1 }
+  expect(lossesOf(row)).toEqual({
+    viewed_to_joined: 0.5,
+    joined_to_turn: expect.closeTo(0.2),
+    turn_to_reserved: 0,
+    reserved_to_paid: 0.75,
+  })
+  expect(lossesOf({ ...row, views: 0, joined: 0 })).toMatchObject({ viewed_to_joined: null, joined_to_turn: null })
+})
+
+it('leaves out of abandonment, mean hold and conversion the orders that are still held', () => {
+  const long = { hold_seconds: 300, reserved: 10, paid: 3, abandoned: 1, held_seconds: 500, median_seconds_to_pay: 60 }
+  const short = { ...long, hold_seconds: 90, reserved: 4, paid: 1, abandoned: 3, held_seconds: 300 }
+  expect(holdsOf([long, short])).toMatchObject({
+    abandoned: 4,
+    abandonment: 0.5,
+    mean_seconds: 100,
+    by_length: [
+      { hold_seconds: 300, conversion: 0.75 },
+      { hold_seconds: 90, conversion: 0.25 },
+    ],
+  })
+  expect(holdsOf([])).toEqual({ abandoned: 0, abandonment: null, mean_seconds: null, by_length: [] })
 })

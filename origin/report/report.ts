@@ -1,5 +1,6 @@
 /** Calculates the report of a sale: curves, waits, and how fairly people were served. Pure. */
-import type { Minute, ShownWait } from '../../shared/api/operators/report.ts'
+import type { FunnelRow, Minute, SaleReport, ShownWait } from '../../shared/api/operators/report.ts'
+import type { HoldFigures } from './report-queries.ts'
 
 /** The first order of a ticket number. */
 export interface Served {
@@ -114,6 +115,33 @@ export function stockOut(minutes: readonly Minute[]): { all_in_carts_at: string 
   return {
     all_in_carts_at: first(({ available, held }) => available === 0 && (held ?? 0) > 0),
     sold_out_at: first(({ available, held }) => available === 0 && held === 0),
+  }
+}
+
+/** The share of each step of the funnel that did not take the next one; null where the step was not counted. */
+export function lossesOf({ views, joined, turns, reserved, paid }: FunnelRow): SaleReport['sources'][number]['losses'] {
+  // Views are counted by rules of their own, so that a source may have more joins than views.
+  const lost = (of: number, next: number) => (of === 0 ? null : Math.max(0, 1 - next / of))
+  return {
+    viewed_to_joined: lost(views, joined),
+    joined_to_turn: lost(joined, turns),
+    turn_to_reserved: lost(turns, reserved),
+    reserved_to_paid: lost(reserved, paid),
+  }
+}
+
+/** Who reserved and did not pay, and how long orders were held, in all and by the length of the hold. */
+export function holdsOf(holds: readonly HoldFigures[]): SaleReport['holds'] {
+  const sum = (of: 'paid' | 'abandoned' | 'held_seconds') => holds.reduce((all, one) => all + one[of], 0)
+  const [paid, abandoned] = [sum('paid'), sum('abandoned')]
+  return {
+    abandoned,
+    abandonment: share(abandoned, paid + abandoned),
+    mean_seconds: share(sum('held_seconds'), paid + abandoned),
+    by_length: holds.map(({ held_seconds: _, ...one }) => ({
+      ...one,
+      conversion: share(one.paid, one.paid + one.abandoned),
+    })),
   }
 }
 

@@ -14,8 +14,12 @@ import { isDrawn } from '../../shared/schedule.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
+import { forecastAccuracy } from './forecast.ts'
+import { funnelOf, type ViewsBySource } from './funnel.ts'
 import { firstOpeningMs, type Gauges, joinedOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
 import {
+  holdsOf,
+  lossesOf,
   overtakingOf,
   type Served,
   servedBeforeTurn,
@@ -27,6 +31,7 @@ import {
 } from './report.ts'
 import {
   firstOrders,
+  holdFigures,
   incidents,
   minutesBetween,
   minuteTotals,
@@ -42,6 +47,8 @@ const MOST_MINUTES = 3 * 24 * 60
 /** A curve has at most this many points. */
 const POINTS = 240
 const LISTED = 500
+/** The most frequent lengths of a hold that the report compares. */
+const HOLD_LENGTHS = 20
 /** If there are more orders than this, fairness is judged by a sample of about this size. */
 const MOST_COMPARED = 200_000
 /** After this many positions the calculation lets other work run on the event loop. */
@@ -60,20 +67,22 @@ export type ListAnnouncements = (
 interface ReportDeps {
   /** Omitted if the shop has no feed. */
   readonly announcements?: ListAnnouncements
+  /** Omitted if no views are counted. */
+  readonly views?: ViewsBySource
   readonly sql: Sql
   readonly config: { readonly EDGE_URL?: string | undefined; readonly PUBLIC_URL?: string | undefined }
   readonly nowMs: () => number
 }
 
 export async function saleReport(
-  { announcements, sql, config, nowMs }: ReportDeps,
+  { announcements, views, sql, config, nowMs }: ReportDeps,
   sale: SaleRow,
 ): Promise<SaleReport> {
   const { sale_id: saleId } = sale
   const overMs = (sale.ended_at ?? sale.ends_at)?.getTime() ?? Number.POSITIVE_INFINITY
   const untilMs = Math.min(nowMs(), overMs)
   const [from, to] = [new Date(sale.opens_at.getTime() - BEFORE_MS), new Date(untilMs + AFTER_MS)]
-  const [orders, sold, totals, minutes, { rules, blocks }, happened, announced] = await Promise.all([
+  const [orders, sold, totals, minutes, { rules, blocks }, happened, announced, funnel, holds] = await Promise.all([
     orderFigures(sql, saleId),
     soldByProduct(sql, saleId),
     minuteTotals(sql, saleId),
@@ -81,6 +90,8 @@ export async function saleReport(
     protection(sql, saleId, sale.created_at, to),
     incidents(sql, saleId, LISTED),
     announcements?.(sql, saleId, LISTED) ?? [],
+    funnelOf({ sql, views }, sale),
+    holdFigures(sql, saleId, HOLD_LENGTHS),
   ])
   const reserved = orders.reduce((all, one) => all + one.reserved, 0)
   const fairness: Fairness[] = []
@@ -103,6 +114,9 @@ export async function saleReport(
     announcements: announced
       .toReversed()
       .map(({ level, text, at, until, operator }) => ({ level, text, since: at, until, operator })),
+    sources: funnel.map((row) => ({ ...row, losses: lossesOf(row) })),
+    holds: holdsOf(holds),
+    forecast: forecastAccuracy(minutes),
     waits: { ...waitAccuracy(waits), minutes: waits },
   }
 }

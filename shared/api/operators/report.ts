@@ -83,6 +83,34 @@ export interface SaleReport {
     readonly until: Date | null
     readonly operator: string
   }[]
+  /** The funnel by source, with the share of each step that did not take the next one. */
+  readonly sources: readonly (FunnelRow & {
+    readonly losses: Readonly<
+      Record<'viewed_to_joined' | 'joined_to_turn' | 'turn_to_reserved' | 'reserved_to_paid', number | null>
+    >
+  })[]
+  readonly holds: {
+    /** Orders that were reserved and never paid, and their share of all that are over. */
+    readonly abandoned: number
+    readonly abandonment: number | null
+    /** How long an order was held until it was paid or ended. */
+    readonly mean_seconds: number | null
+    /** By the length of the hold; an operator may have changed it during the sale. */
+    readonly by_length: readonly {
+      readonly hold_seconds: number
+      readonly reserved: number
+      readonly paid: number
+      readonly abandoned: number
+      readonly conversion: number | null
+      readonly median_seconds_to_pay: number | null
+    }[]
+  }
+  /** How far the forecasts of joins were from what came; errors are shares. */
+  readonly forecast: {
+    readonly compared: number
+    readonly median_error: number | null
+    readonly worst_error: number | null
+  }
   readonly waits: {
     readonly compared: number
     readonly median_error_seconds: number | null
