@@ -28,6 +28,7 @@ import { noteFailedAssertions, writeFinding } from './findings/failed-assertions
 import { Catalogues } from './front/catalogue.ts'
 import { catalogueRoutes, recentSearchRoutes } from './front/front-routes.ts'
 import { RecentSearches } from './front/recent-searches.ts'
+import { searchMissRoutes } from './front/search-misses.ts'
 import { Goods } from './goods/goods.ts'
 import { goodsDocumentRoutes } from './goods/goods-routes.ts'
 import { hallBuyerRoutes, hallDocumentRoutes } from './hall/hall-routes.ts'
@@ -301,6 +302,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     .route('/', catalogueRoutes(new Catalogues(sql, sales, sendsMail)))
     .route('/', recentSearchRoutes(searches))
     .route('/', ordersOfAllRoutes({ sales, buyers, orders }))
+    .route('/', searchMissRoutes({ sql, redis, nowMs: () => sales.nowMs() }))
 
   const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
   const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })

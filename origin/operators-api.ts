@@ -15,6 +15,7 @@ import type { Checkout } from './checkout/checkout.ts'
 import { adminFeedRoutes } from './feed/feed-routes.ts'
 import { searchRoutes } from './front/front-routes.ts'
 import type { RecentSearches } from './front/recent-searches.ts'
+import { missesRoute } from './front/search-misses.ts'
 import type { DownloadOptions } from './images/download.ts'
 import { adminImageRoutes } from './images/image-routes.ts'
 import type { Images } from './images/images.ts'
@@ -97,6 +98,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', webhookRoutes(deps))
     .route('/', queueRoutes(sql, config.payment.perSecond))
     .route('/', searchRoutes(deps))
+    .route('/', missesRoute({ sql, nowMs: () => sales.nowMs() }))
     .route('/', auditRoutes(sql))
     .route('/', operatorKeyRoutes(sql))
 }

@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
-import type { ListedSale, Listing } from '../../shared/api/front.ts'
+import type { ListedSale, Listing, SearchMisses } from '../../shared/api/front.ts'
 import { anySale } from '../../shared/testing/listed-sale.ts'
 import { readConfig } from '../http/config.ts'
 import { identityOf } from '../http/visitor-secret.ts'
@@ -132,6 +132,33 @@ it('refuses a query that is too long, or a limit that is none, and says so', asy
   expect(await long.json()).toMatchObject({ errors: [{ field: 'q', detail: 'at most 200 characters' }] })
   expect((await call(`/search/suggest?q=${'a'.repeat(10_000)}`, page)).status).toBe(422)
   for (const limit of ['0', '101', 'x']) expect((await call(`/search?q=a&limit=${limit}`, json)).status).toBe(422)
+})
+
+it('tells the origin what was not found, without addresses or texts that could name a person', async () => {
+  await publish(SALES)
+  await until('/search?q=first%20light', { results: [{ sale: 'old' }] })
+  await stub('/front/internal/search/misses', 204, null)
+  const from = (address: string) => ({ ...json, headers: { ...json.headers, 'cf-connecting-ip': address } })
+  for (const [q, address] of [
+    ['Zeppelin', '192.0.2.1'],
+    ['zeppelin ', '192.0.2.1'],
+    ['zeppelin', '192.0.2.2'],
+    ['zoe.zz%40example.org', '192.0.2.1'],
+    ['%2B49%20170%201234567', '192.0.2.1'],
+    ['', '192.0.2.1'],
+  ])
+    expect((await call(`/search?q=${q}`, from(address ?? ''))).status).toBe(200)
+  const told = async () => {
+    const { requests } = await requestsTo('/front/internal/search/misses')
+    return requests.flatMap(({ body }) => (JSON.parse(body) as SearchMisses).misses)
+  }
+  await expect.poll(told).toHaveLength(2)
+  const misses = await told()
+  expect(misses).toMatchObject([
+    { query: 'zeppelin', count: 2 },
+    { query: 'zeppelin', count: 1 },
+  ])
+  expect(misses[0]?.caller).not.toBe(misses[1]?.caller)
 })
 
 it('searches for an address so often, whatever else it has called', async () => {

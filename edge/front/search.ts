@@ -17,6 +17,7 @@ import { accountOf } from '../visitor/session.ts'
 import { frontView, toldOf } from './front.ts'
 import { entriesIn, indexOf, indexPath } from './front-index.ts'
 import { type Front, frontNow, salesAt } from './listing.ts'
+import { noteMiss } from './search-misses.ts'
 
 const MAX_COMPLETIONS = 8
 
@@ -31,6 +32,7 @@ export async function search(call: Call): Promise<Response> {
   const front = await frontNow(call)
   const language = sharedLanguage(call)
   const found = (await indexOf(front)).search(q, { lang: language.lang, limit })
+  if (found.hits.length === 0) noteMiss(q, call)
   const sales = salesById(front, call.nowMs)
   if (!wantsHtml(call.request)) return sendFound(toJson(found, sales))
   keepLanguage(call)

@@ -16,7 +16,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
       /webhooks/:endpoint/deliveries /sales/:sale/promo-codes /search/synonyms
-      /sales/:sale/funnel`,
+      /sales/:sale/funnel /search/misses`,
   },
   operator: {
     POST: `/sales/:sale/open /sales/:sale/pause /sales/:sale/resume /sales/:sale/end

@@ -83,7 +83,11 @@ test('more expected visitors are never fewer joins', () => {
 
 test.each<[string, Partial<SaleAhead>, { joins: number; checkouts: number }]>([
   ['nobody comes', {}, { joins: 0, checkouts: 0 }],
-  ['an opening in nine minutes', { expectedVisitors: 12_000, opensAtMs: inMinutes(8.5) }, { joins: 100, checkouts: 10 }],
+  [
+    'an opening in nine minutes',
+    { expectedVisitors: 12_000, opensAtMs: inMinutes(8.5) },
+    { joins: 100, checkouts: 10 },
+  ],
   ['an opening in eleven minutes', { expectedVisitors: 12_000, opensAtMs: inMinutes(11) }, { joins: 0, checkouts: 0 }],
   ['a steady curve', { minutes: [6, 5, 4, 3, 2, 1].map((ago) => minuteAgo(ago, 60)) }, { joins: 1, checkouts: 1 }],
   ['a line at its rate', { minutes: [minuteAgo(1, 0, { waiting: 100_000 })] }, { joins: 0, checkouts: 10 }],

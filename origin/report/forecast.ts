@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000
 const COMPARED_MINUTES = 3
 /** Each minute ahead follows the trend by this share of the one before: no trend of minutes lasts. */
 const DAMPING = 0.6
-/** Of those still expected, this share comes in the first minute of an opening, and as much of the others in the next. */
+/** The first minute of an opening brings this share of the visitors who are still expected. */
 const OPENING_SHARE = 0.5
 
 /** What is known of a sale that is not over. */
@@ -37,7 +37,7 @@ export interface Forecast {
   readonly joins_per_second: number
   /** Visitors a second who are called to the checkout in the busiest of these minutes. */
   readonly checkouts_per_second: number
-  /** Who still waits at the end of these minutes. */
+  /** The visitors who still wait at the end of these minutes. */
   readonly waiting: number
 }
 
@@ -92,14 +92,17 @@ function curveOf(minutes: readonly Minute[], nowMs: number): { level: number; tr
   const joined = new Map(minutes.map(({ minute, counts }) => [Date.parse(minute), counts.joined ?? 0]))
   // A minute in which nothing happened has no figures. The current one is not over yet.
   const mean = (from: number) => {
-    const all = Array.from({ length: COMPARED_MINUTES }, (_, i) => joined.get(thisMinuteMs - (from + i) * MINUTE_MS) ?? 0)
+    const all = Array.from(
+      { length: COMPARED_MINUTES },
+      (_, i) => joined.get(thisMinuteMs - (from + i) * MINUTE_MS) ?? 0,
+    )
     return all.reduce((sum, one) => sum + one, 0) / COMPARED_MINUTES
   }
   const [level, before] = [mean(1), mean(1 + COMPARED_MINUTES)]
   return { level, trend: (level - before) / COMPARED_MINUTES }
 }
 
-/** Below so many a second nobody adds a machine, so smaller differences are no errors. */
+/** Smaller loads are no errors: nobody adds a machine for less than one visitor a second. */
 const NEGLIGIBLE_PER_SECOND = 1
 
 /**

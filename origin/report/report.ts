@@ -130,7 +130,7 @@ export function lossesOf({ views, joined, turns, reserved, paid }: FunnelRow): S
   }
 }
 
-/** Who reserved and did not pay, and how long orders were held, in all and by the length of the hold. */
+/** Calculates abandonment, and how long orders were held, in all and by the length of the hold. */
 export function holdsOf(holds: readonly HoldFigures[]): SaleReport['holds'] {
   const sum = (of: 'paid' | 'abandoned' | 'held_seconds') => holds.reduce((all, one) => all + one[of], 0)
   const [paid, abandoned] = [sum('paid'), sum('abandoned')]

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { deleteSearches } from '../front/recent-searches.ts'
+import { deleteMisses } from '../front/search-misses.ts'
 import type { Images } from '../images/images.ts'
 import { deleteHistory } from '../jobs/queue-history.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -60,6 +61,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['dead_jobs', deleteDead],
   ['queue_minutes', deleteHistory],
   ['searches', (tx) => deleteSearches(tx, RETENTION_BATCH)],
+  ['search_misses', (tx, days) => deleteMisses(tx, days.RETENTION_EVENTS_DAYS, RETENTION_BATCH)],
   ['audit_log', (tx, days) => deleteAudit(tx, days.RETENTION_AUDIT_DAYS)],
 ]
 

@@ -92,3 +92,23 @@ export const textIn = (texts: Texts | undefined, lang: keyof Texts): string | un
 export const SearchMade = v.object({
   q: filled(200),
 })
+
+/** A search without a hit is counted up to this length. */
+export const MAX_MISS = 60
+/** One call of an isolate tells at most so many. */
+export const MAX_MISSES = 200
+
+/** What visitors searched for and did not find, each by a caller's pseudonym. */
+export const SearchMisses = v.object({
+  misses: v.pipe(
+    v.array(
+      v.object({
+        query: filled(MAX_MISS),
+        caller: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)),
+        count: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1_000_000)),
+      }),
+    ),
+    v.maxLength(MAX_MISSES),
+  ),
+})
+export type SearchMisses = v.InferOutput<typeof SearchMisses>

@@ -83,7 +83,7 @@ const LONG_NUMBER = /(?<!\d)(?!20\d{6}(?!\d))\d{7,}/
 const MAX_CHANGES = 5
 
 /** True for an e-mail address, a telephone number, and a token or an identifier that could be one person's. */
-function mayNamePerson(text: string): boolean {
+export function mayNamePerson(text: string): boolean {
   if (/@|%40/.test(text) || LONG_NUMBER.test(text)) return true
   const changes = text.match(/(?<=\d)(?=\p{L})|(?<=\p{L})(?=\d)/gu)?.length ?? 0
   return changes > MAX_CHANGES || text.split(/[^\p{L}\p{N}]+/u).some((word) => word.length > MAX_WORD)

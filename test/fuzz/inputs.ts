@@ -95,6 +95,7 @@ const ROUTES: readonly Route[] = [
   { to: 'origin', methods: 'GET', path: '/images/0123456789abcdef0123456789abcdef/{id}.webp' },
   { to: 'origin', methods: 'GET', path: '/internal/sales/{sale}/availability', needs: 'edge' },
   { to: 'origin', methods: 'POST', path: '/internal/sales/{sale}/redeem', needs: 'edge', body: 'redeem' },
+  { to: 'origin', methods: 'POST', path: '/internal/search/misses', needs: 'edge', body: 'misses' },
   admin('GET', '/sales'),
   admin('GET PUT', '/sales/{operated}', 'sale'),
   admin('POST', '/sales/{operated}/{switch}'),
@@ -109,6 +110,8 @@ const ROUTES: readonly Route[] = [
   admin('POST', '/queues/{id}/retry'),
   admin('GET', '/sales/{sale}/findings'),
   admin('GET', '/findings'),
+  admin('GET', '/sales/{sale}/funnel?by={id}'),
+  admin('GET', '/search/misses?from={id}'),
   admin('GET', '/sales/{sale}/orders'),
   admin('POST', '/sales/{sale}/orders/{order}/fulfil'),
   admin('GET POST', '/sales/{operated}/rules', 'rule'),
@@ -137,7 +140,13 @@ const ROUTES: readonly Route[] = [
 
 /** Valid bodies that are then changed. */
 const BODIES = {
-  join: { line: 'public', invitation: 'SUMMER-24', altcha: btoa(JSON.stringify({ challenge: {}, solution: {} })) },
+  join: {
+    line: 'public',
+    invitation: 'SUMMER-24',
+    altcha: btoa(JSON.stringify({ challenge: {}, solution: {} })),
+    source: { utm_source: 'ads', utm_medium: 'cpc', utm_campaign: 'spring', referrer: 'https://search.test/' },
+  },
+  misses: { misses: [{ query: 'airship', caller: '0123456789abcdef', count: 1 }] },
   checkout: { product_id: 'one', quantity: 1, payment_method: 'pm_ok' },
   offer: { section_id: 'stalls', category: 'front', kind: 'accessible', quantity: 2, not: ['A-1'] },
   payment: { payment_method: 'pm_slow' },

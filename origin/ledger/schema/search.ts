@@ -102,3 +102,17 @@ export const staleSearchLists = pgTable('stale_search_lists', {
   /** The latest change: a list that was deleted before it may be there again. */
   at: instant().notNull(),
 })
+
+/** What several visitors searched for on a day and did not find. */
+export const searchMisses = pgTable(
+  'search_misses',
+  {
+    /** The day in UTC, as in ISO 8601. */
+    day: text().notNull(),
+    query: text().notNull(),
+    searches: integer().notNull(),
+    /** An estimate of how many callers made it on that day. */
+    callers: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.query] })],
+)

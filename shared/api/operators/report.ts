@@ -95,7 +95,7 @@ export interface SaleReport {
     readonly abandonment: number | null
     /** How long an order was held until it was paid or ended. */
     readonly mean_seconds: number | null
-    /** By the length of the hold; an operator may have changed it during the sale. */
+    /** The rows are for each length of a hold, which an operator may have changed during the sale. */
     readonly by_length: readonly {
       readonly hold_seconds: number
       readonly reserved: number
