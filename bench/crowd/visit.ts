@@ -20,6 +20,7 @@ import { authenticate, checkout, giveBack, pay, pollOrder, refusedForGood } from
 import type { Crowd } from './crowd.ts'
 import { BY_SCRIPT } from './requests.ts'
 import { comeByFront, readFeed } from './shop-front.ts'
+import { sourceOf } from './visitors/sources.ts'
 import { PLAN, type Step, type Visitor } from './visitors/visitors.ts'
 
 /** The value is the same as in edge/client/main.ts: the longest time between two looks at the clock. */
@@ -84,8 +85,10 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const headers = [...(visitor.inBrowser() ? BY_SCRIPT : ['accept: application/json']), ...knownBy(crowd, visitor)]
   const { invitation } = crowd.options.identityOf(visitor.id)
   const altcha = visitor.proof
-  const brings = invitation !== null || altcha !== null
-  const body = brings ? JSON.stringify({ invitation: invitation ?? undefined, altcha: altcha ?? undefined }) : undefined
+  const source = sourceOf(visitor.id)
+  const brings = invitation !== null || altcha !== null || source !== undefined
+  const sent = { invitation: invitation ?? undefined, altcha: altcha ?? undefined, source }
+  const body = brings ? JSON.stringify(sent) : undefined
   const text = crowd.requests.ofVisitor(visitor, 'POST', '/queue', headers, body)
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
     if (answer.status === 410) return refusedForGood(crowd, visitor, answer)

@@ -3,6 +3,7 @@
  * and provider.
  */
 import type { DemoHall } from '../../dev/demo/hall.ts'
+import type { FunnelRow } from '../../shared/api/operators/report.ts'
 import type { CheckoutLine, Order } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Country } from '../lib/demo-drop.ts'
@@ -50,6 +51,8 @@ export interface Seen {
 /** The experience of one visitor. Times are milliseconds on the server's clock; null means that it did not happen. */
 export interface VisitRecord {
   readonly number: number | null
+  /** The label of where they came from. */
+  readonly source: string
   readonly joinSentMs: number
   readonly joinAnsweredMs: number
   readonly admittedMs: number | null
@@ -152,6 +155,8 @@ export interface Records {
   readonly charges: readonly Charge[] | Unread
   readonly stores: StoreRecords | Unread
   readonly feed: readonly Change[] | Unread
+  /** The sale's funnel by source. */
+  readonly funnel: readonly FunnelRow[]
   /** Null for a sale without goods. */
   readonly goods: GoodsRecords | Unread | null
   /** Null for a sale without a hall. */

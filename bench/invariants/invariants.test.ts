@@ -26,7 +26,7 @@ const draw = { seed, size: DRAWN, beacon: null }
 const position = (number: number) => positionOf(draw, number)
 
 const nothing: VisitRecord = {
-  ...{ number: null, joinSentMs: 0, joinAnsweredMs: 5, admittedMs: null, admittedAtServing: null },
+  ...{ number: null, source: 'typed', joinSentMs: 0, joinAnsweredMs: 5, admittedMs: null, admittedAtServing: null },
   ...{ order: null, statuses: [], quantity: 1, reserveSentMs: null, method: 'pm_ok', declines: 0 },
   ...{ payMeantMs: null, paidSentMs: null, soldOutSeenMs: 20_000, end: 'sold_out' },
 }
@@ -131,6 +131,7 @@ function good(): Evidence {
     bots: true,
     attackers: null,
     bareErrors: 0,
+    funnel: [{ key: 'typed', views: 0, joined: 70, turns: 4, reserved: 4, paid: 2, paid_minor: 9_800 }],
     stores: agreed,
     hall: null,
     goods: null,
@@ -415,6 +416,7 @@ describe('the judgement', () => {
       'refunds are made once, and recorded',
       'the feed has every change once, and ends as the ledger',
       'nobody admitted before their turn',
+      'the funnel has each payment by its source',
     ])
   })
 
@@ -444,7 +446,8 @@ describe('the judgement', () => {
     const inventory = { total: 3, available: 0, held: 0, sold: 3 }
     const stores = { ...agreed, row: { total: 3, held: 0, sold: 3 }, orders: { held: 0, sold: 3 } }
     const feed = [...(good().feed as Change[]), ...published('bot', 'reserved', 'paying', 'confirmed')]
-    const sold = { stock: 3, orders, charges, inventory, stores, feed }
+    const funnel = good().funnel.map((row) => ({ ...row, paid: 3 }))
+    const sold = { stock: 3, orders, charges, inventory, stores, feed, funnel }
     expect(failed(changed(sold))).toEqual(['sold exactly', 'no live order unknown to its buyer'])
     const record = { orders: new Set(['bot']), accounts: null }
     expect(failed({ ...withAttackers(record, { bought: 1 }), ...sold })).toEqual([])

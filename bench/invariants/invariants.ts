@@ -5,6 +5,7 @@
 import { n } from '../lib/figures.ts'
 import { type Check, check, type Evidence, type Gains, ifAny } from './evidence.ts'
 import { frontChecks } from './front-checks.ts'
+import { funnelChecks } from './funnel-checks.ts'
 import { goodsChecks } from './goods-checks.ts'
 import { orderChecks } from './order-checks.ts'
 import { queueChecks } from './queue-checks.ts'
@@ -21,6 +22,7 @@ export const judge = (e: Evidence): Check[] => [
   ...goodsChecks(e),
   ...queueChecks(e),
   ...frontChecks(e),
+  ...funnelChecks(e),
   ...attempts(e),
   ...attackChecks(e),
 ]

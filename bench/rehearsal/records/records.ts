@@ -8,11 +8,13 @@ import { UsageError } from '../../../dev/lib/command.ts'
 import { connectRedis } from '../../../origin/lib/redis/redis.ts'
 import { Gate } from '../../../origin/stock/gate/gate.ts'
 import { defineScripts, type Store } from '../../../origin/stock/scripts.ts'
+import type { FunnelRow } from '../../../shared/api/operators/report.ts'
 import { HELD, LIVE, SOLD } from '../../../shared/api/order-status.ts'
 import type { Crowd } from '../../crowd/crowd.ts'
 import { servedBy } from '../../crowd/schedule-copy.ts'
 import { Seeker } from '../../crowd/visitors/seekers.ts'
 import { Shopper } from '../../crowd/visitors/shoppers.ts'
+import { sourceLabelOf } from '../../crowd/visitors/sources.ts'
 import { PLAN } from '../../crowd/visitors/visitors.ts'
 import type {
   Change,
@@ -156,7 +158,17 @@ async function readRecords(
     const total_minor = totals(order_id) ?? ofDrop ?? quantity * unitMinor
     return [{ order_id, status: inLedger, reason, visitor, ticket_number, quantity, total_minor, refunded_minor }]
   })
-  return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale), hall: seats, goods }
+  const { rows: funnel } = (await (await admin(to, 'GET', `/sales/${sale}/funnel?by=source`)).json()) as {
+    rows: readonly FunnelRow[]
+  }
+  return {
+    orders,
+    funnel,
+    charges: await stores.charges(sale),
+    stores: await stores.counters(sale),
+    hall: seats,
+    goods,
+  }
 }
 
 /** Reads the feed of the sale's orders from its beginning, and continues at each further call. */
@@ -256,6 +268,7 @@ function visitRecordsOf({ visitors, schedule }: Crowd): VisitRecord[] {
     const { number, admittedMs, admittedAtServing, order, end, wishes } = visitor
     return {
       number,
+      source: sourceLabelOf(visitor.id),
       joinSentMs: schedule.serverMs(visitor.joinSentMs),
       joinAnsweredMs: schedule.serverMs(visitor.joinAnsweredMs),
       admittedMs: at(admittedMs),
