@@ -5,7 +5,7 @@ import type { Outcome } from './sale.ts'
  * The processor time of a Worker request in milliseconds, approximately as npm run bench measures it for a join and a
  * status.
  */
-const WORKER_CPU_MS = 0.15
+export const WORKER_CPU_MS = 0.15
 /** The sizes of a response with its headers, as the edge sends it: of the schedule, and the maximum of all others. */
 const SCHEDULE_BYTES = 750
 const RESPONSE_BYTES = 6_000
@@ -82,7 +82,7 @@ export function billsOf(o: Outcome, traffic: Traffic) {
   }
 }
 
-function passingThrough(
+export function passingThrough(
   { requests, scheduleReads }: Omit<Traffic, 'pagesFromCache'>,
   { perMillion, perGb }: Cdn,
 ): number {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { playAfterEnd } from './after-end.ts'
 import { billsOf, trafficOf } from './bills.ts'
 import { runsOf } from './isolates.ts'
 import { costOf, PRICES, sum } from './prices.ts'
@@ -107,6 +108,21 @@ describe('the model of a sale', async () => {
     const perSecond = (o: typeof outcome) => o.objectCalls / o.seconds
     expect(perSecond(patient)).toBeLessThanOrEqual(perSecond(outcome))
   })
+})
+
+test('pages that stay open after the end read seldom, and live again within 10 s, later within a minute', () => {
+  const soon = playAfterEnd(scenario, 5 * 60_000)
+  // Ten minutes at a read every 5 s, and ten at one every 30 s, each up to a fiftieth earlier.
+  expect(soon.readsEach).toBeGreaterThan(140)
+  expect(soon.readsEach).toBeLessThan(144)
+  expect(soon.runs).toBeLessThan(0.05 * soon.readsEach * soon.looking)
+  expect(soon.livesWithinSeconds).toBeGreaterThan(8)
+  expect(soon.livesWithinSeconds).toBeLessThan(10)
+  // The page loads are spread over several seconds.
+  expect(soon.pagesAtPeak).toBeLessThan(0.25 * soon.looking)
+  const late = playAfterEnd(scenario, 15 * 60_000)
+  expect(late.livesWithinSeconds).toBeGreaterThan(30)
+  expect(late.livesWithinSeconds).toBeLessThan(60)
 })
 
 test('a cache runs the Worker once for each variant while it keeps it, and never more often than it is asked', () => {

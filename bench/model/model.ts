@@ -8,6 +8,7 @@ import * as v from 'valibot'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../../dev/lib/command.ts'
 import { MAX_SHARDS, shardsFor } from '../../shared/api/internal.ts'
 import { SHAPES } from '../crowd/visitors/arrivals.ts'
+import { playAfterEnd, STAY_MS } from './after-end.ts'
 import { type Bills, billsOf, trafficOf } from './bills.ts'
 import { count, sum } from './prices.ts'
 import { type Outcome, play } from './sale.ts'
@@ -128,6 +129,31 @@ function print(s: Scenario, o: Outcome): void {
   printBills(billsOf(o, trafficOf(o)), s)
 }
 
+/** The operator restocks five minutes after the end, within the time in which most restocks come. */
+const RESTOCK_AT_MS = 5 * 60_000
+
+function printAfterEnd(s: Scenario): void {
+  const after = playAfterEnd(s, RESTOCK_AT_MS)
+  const minutes = STAY_MS / 60_000
+  title(`After the end, for ${count(after.looking)} visitors who look at the page for ${minutes} minutes more`)
+  line(
+    'reads of the schedule, of each',
+    after.readsEach.toFixed(1),
+    `${count(after.readsAtPeak)} in the busiest second`,
+  )
+  line('of which run a Worker, with Workers Cache', count(after.runs))
+  line(
+    'dollars, with Workers Cache',
+    after.dollars.toFixed(2),
+    `${after.dollarsOfCdn.toFixed(2)} by a CDN that bills bytes`,
+  )
+  line(
+    'pages loaded after a restock, busiest second',
+    count(after.pagesAtPeak),
+    `all live again within ${after.livesWithinSeconds.toFixed(1)} s`,
+  )
+}
+
 function printBills({ runs, pagesFromCache, readsFromCache, costs, ways }: Bills, s: Scenario): void {
   const each = (many: number) => (many / s.visitors).toFixed(2)
   title('Requests per visitor, with Workers Cache')
@@ -191,6 +217,7 @@ async function printMeasuredCost(file: string): Promise<void> {
 
 async function printSale(scenario: Scenario): Promise<void> {
   print(scenario, await play(scenario))
+  printAfterEnd(scenario)
 }
 
 if (import.meta.main)

@@ -16,7 +16,7 @@ import { arrivalTimes, leadMs } from '../crowd/visitors/arrivals.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
 import { Edge, missesOf, PAGE_VARIANTS, runsOf } from './isolates.ts'
 import { NOTIFIED_MS, Room, SETTINGS } from './room.ts'
-import { PerSecond, type Scenario } from './scenario.ts'
+import { LOOKING, PerSecond, type Scenario } from './scenario.ts'
 import { Shop } from './shop.ts'
 
 const TICK_MS = 20
@@ -33,11 +33,7 @@ const LISTEN_EVERY_MS = 1_000
  * The page opens one event stream while an order is paid, because the responses to its forms are the order's page.
  */
 const ORDER_LOOKS = 1
-/**
- * Three in ten waiting visitors look at the page, which then reads the schedule as often as it says (`next_read_ms`).
- * This share is an assumption.
- */
-const looksAt = (visitor: number) => visitor % 10 < 3
+const looksAt = (visitor: number) => visitor % 10 < 10 * LOOKING
 
 export type Outcome = Awaited<ReturnType<typeof play>>
 

@@ -19,6 +19,12 @@ export interface Scenario {
   readonly seed: number
 }
 
+/**
+ * Three in ten visitors look at the page, which then reads the schedule as often as it says (`next_read_ms`). This
+ * share is an assumption.
+ */
+export const LOOKING = 0.3
+
 /** The time from a data centre to an object and back, or for a cache to fetch a document. */
 export const TRIP_MS = 60
 
