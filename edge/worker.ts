@@ -7,7 +7,7 @@ import { AssertionError, watchAssertions } from '../shared/lib/assert.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { postsPart } from './feed/posts.ts'
 import { withCacheRule } from './http/cache.ts'
-import { type Call, type PagePart, pathOf, refuse, sendProblem } from './http/call.ts'
+import { type Call, type PagePart, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
 import { type Config, ConfigError, type Env, readConfig } from './http/config.ts'
 import { protectedSite } from './protect/protect.ts'
 import { handle } from './routes.ts'
@@ -48,7 +48,7 @@ const MAX_PATH = 2_048
 async function respond(call: Call): Promise<Response> {
   try {
     if (pathOf(call.request.url).length > MAX_PATH) refuse('headers-too-large')
-    const ours = handle(call)
+    const ours = onLoopback(call) ?? handle(call)
     if (ours) return await sent(await ours, call)
     // The responses of a site behind this Worker are passed on as they are.
     return await (protectedSite(call) ?? refuse('not-found'))
@@ -56,6 +56,17 @@ async function respond(call: Call): Promise<Response> {
     return sent(sendProblem(problemOf(error, call.request)), call)
   }
 }
+
+/**
+ * During development a page at `localhost` redirects to 127.0.0.1, which is the address of every other part, because
+ * a buyer who returns there from the bank would have left their cookies at the other name.
+ */
+function onLoopback({ request, config }: Call): Response | null {
+  const { method, url } = request
+  if (config.production || method !== 'GET' || !wantsHtml(request) || !LOCALHOST.test(url)) return null
+  return seeOther(url.replace(LOCALHOST, 'http://127.0.0.1'))
+}
+const LOCALHOST = /^http:\/\/localhost(?=[:/])/
 
 /** Browsers that have been here over https come back over nothing else for so long. */
 const HSTS = 'max-age=31536000'

@@ -11,7 +11,11 @@ const CATALOGUE = {
     'An Idempotency-Key is required',
     'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.',
   ],
-  'cookies-required': [400, 'This needs cookies', 'A browser keeps its place in a cookie.'],
+  'cookies-required': [
+    400,
+    'This needs cookies',
+    'A browser keeps its place in a cookie, which this one does not have.',
+  ],
   'invalid-token': [401, 'The token is not valid', 'It has expired, or was not issued here. Join again.'],
   'signed-out': [401, 'You are signed out of the shop', 'Sign in to the shop again: the place is kept.'],
   unauthorized: [401, 'Not authorized', 'Send Authorization: Bearer with the right token.'],

@@ -61,6 +61,10 @@ describe('on one data folder, start after start', () => {
     await run.up()
     expect(run.out()).not.toContain('\x1b')
     expect(await served(`${run.edgeUrl}/sales/demo`)).toContain('<html')
+    // Cookies belong to one host, so all parts are at the same.
+    expect(new Set(Array.from(run.out().matchAll(/http:\/\/([^:/]+)/g), ([, host]) => host))).toEqual(
+      new Set(['127.0.0.1']),
+    )
     const signInUrl = /Sign in +(\S+)/.exec(run.out())?.[1] ?? ''
     expect(await served(`${run.edgeUrl}/sales/members`)).toContain(`href="${signInUrl}?return=`)
     expect((await fetch(signInUrl)).status).toBe(200)

@@ -58,6 +58,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     turnScript: await bundleAsset('client/turn-form/turn-form.ts', 'turn', SCRIPT),
     addressScript: await bundleAsset('client/turn-form/address.ts', 'address', SCRIPT),
     prepareScript: await bundleAsset('client/turn-form/prepare.ts', 'prepare', SCRIPT),
+    orderScript: await bundleAsset('client/order-stream.ts', 'order', SCRIPT),
     frontScript: await bundleAsset('client/front/front.ts', 'front', SCRIPT),
     searchScript: await bundleAsset('client/front/search-box.ts', 'search', SCRIPT),
     paymentScript: await bundleAsset('client/third-party/stripe-payment.ts', 'payment', SCRIPT),

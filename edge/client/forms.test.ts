@@ -48,8 +48,12 @@ it('lets an order be sent again after some seconds, since it has a key, and show
   expect(heading()).toBe('The order')
 })
 
-/** Opens the landing page with its form to join. */
-const openLanding = () => open(LANDING + formTo('queue'), { own: false, number: '' })
+/** Opens the landing page with its form to join, in a browser that stores the response's cookies. */
+const openLanding = async () => {
+  await open(LANDING + formTo('queue'), { own: false, number: '' })
+  // biome-ignore lint/suspicious/noDocumentCookie: the test is the server here.
+  document.cookie = 'joined=1'
+}
 
 it('joins once, however long that takes, and shows the response without another request', async () => {
   await openLanding()
@@ -117,11 +121,34 @@ it('lets a join without a response be tried again', async () => {
   expect(submit).not.toHaveBeenCalled()
 })
 
-it('leaves the join to the form in a browser without cookies, whose page says that it needs them', async () => {
+it('waits with a join for that of another tab, whose cookies it then sends', async () => {
+  const turn = Promise.withResolvers<void>()
+  browser.locks = {
+    request: async (_: string, join: () => unknown) => {
+      await turn.promise
+      return join()
+    },
+  }
   await openLanding()
-  browser.cookieEnabled = false
-  expect(press()).toBe(false)
+  stub.answer = responding({}, showing('<h1>In line</h1>'))
+  press()
+  await passes(1_000)
   expect(times(/queue$/)).toBe(0)
+  turn.resolve()
+  await passes(1_000)
+  expect([times(/queue$/), heading()]).toEqual([1, 'In line'])
+})
+
+it('opens the page that says that it needs cookies where the browser stored none of the join', async () => {
+  await openLanding()
+  // biome-ignore lint/suspicious/noDocumentCookie: the test is the server here.
+  document.cookie = 'joined=; max-age=0'
+  const replace = vi.spyOn(location, 'replace').mockImplementation(() => {})
+  stub.answer = responding({}, showing('<h1>In line</h1>'))
+  press()
+  await passes(1_000)
+  expect(replace.mock.calls).toEqual([['/sales/demo/line?joined']])
+  expect(heading()).toBeUndefined()
 })
 
 it('sends no form while offline, and says so', async () => {

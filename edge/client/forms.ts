@@ -2,9 +2,10 @@
  * Handles the page's forms. None is sent twice by mistake or while offline. The response to a join is the visitor's
  * own page, and the response to an order's form is the order's page; the script shows both in place.
  */
+import { JOINED } from '../pages/view.ts'
 import { isOffline } from './connection.ts'
 import { byId, each, get, linePath, SLOW_TIMEOUT_MS, TIMEOUT_MS } from './page.ts'
-import { countsAsRefresh, showResponse } from './refresh.ts'
+import { countsAsRefresh, loadAnew, showResponse } from './refresh.ts'
 import { readNow } from './schedule-reader.ts'
 
 /** Fills in the code from the link, because a page that is the same for all visitors cannot contain it. */
@@ -31,8 +32,7 @@ export function onSubmit(event: SubmitEvent): void {
     return
   }
   const release = form.matches('.once') ? holdBack(form) : () => {}
-  // The place would be lost at once without cookies, so the browser loads the next page, which explains that.
-  if (!ANSWERED_BY_PAGE.test(form.action) || !navigator.cookieEnabled) return
+  if (!ANSWERED_BY_PAGE.test(form.action)) return
   event.preventDefault()
   void send(form, release)
 }
@@ -55,9 +55,13 @@ async function send(form: HTMLFormElement, release: () => void): Promise<void> {
   const headers = { accept: 'text/html' }
   // A join may redirect to another site.
   const redirect = isJoin(form) ? 'manual' : 'follow'
+  const post = () => get(form.action, { method: 'POST', headers, body, redirect }, SLOW_TIMEOUT_MS)
   countsAsRefresh()
   try {
-    const response = await get(form.action, { method: 'POST', headers, body, redirect }, SLOW_TIMEOUT_MS)
+    // Tabs join one after the other, so that the second one sends the cookies of the first and gets the same place.
+    const response = await (isJoin(form) && navigator.locks ? navigator.locks.request('join', post) : post())
+    // The browser blocks cookies, so the place is lost already. The page at this address explains that.
+    if (isJoin(form) && response.ok && !document.cookie.includes(JOINED)) return loadAnew(`${linePath()}?${JOINED}`)
     if (own === sent) await showResponse(response, linePath())
   } catch {
     // If there is no response in time, or it is not a page, the visitor may send the form again.

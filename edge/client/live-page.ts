@@ -170,7 +170,7 @@ export function start(everyBeat: (act: () => void) => void, load: () => Promise<
   clock.read(madeAtMs(), 0, navigation?.responseStart ?? performance.now())
   // A problem's page is the response to a form. A reload, or the Back button, shows the page that contained the form.
   if (page.path === null)
-    history.replaceState(null, '', location.pathname.replace(/\/buy$/, '/line').replace(/\/(payment|cancel)$/, ''))
+    history.replaceState(null, '', location.href.replace(/\/buy$/, '/line').replace(/\/(payment|cancel)$/, ''))
   startReading(tick)
   startRefreshing(begin)
   begin()

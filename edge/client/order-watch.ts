@@ -1,11 +1,12 @@
 /**
- * Updates an order on the page. While a change is expected, changes come by an event stream, or by polling without
- * one. While the order is reserved, the page asks when the buyer returns to it and when the hold is over. On the
- * sale's other pages it shows the link to the order.
+ * Updates an order on the page. While a change is expected, changes come by an event stream (order-stream.ts), or by
+ * polling without one. While the order is reserved, the page asks when the buyer returns to it and when the hold is
+ * over. On the sale's other pages it shows the link to the order.
  */
 
 import { progressOf } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
+import type { StreamEvent } from './order-stream.ts'
 import { byId, each, get, keepFocus, loadStored, nowMs, type Page, retitle, show, store } from './page.ts'
 
 /** Several changes arrive at once after an interruption, and only the last one is needed. */
@@ -28,36 +29,18 @@ export interface Following {
  * is shown.
  */
 export function followOrder(changed: (status: string) => void): Following | null {
-  const { order, orderStatus, progress } = byId('order')?.dataset ?? {}
-  if (!progress) return null
+  const section = byId('order')
+  if (!section?.dataset.progress) return null
+  const { order, orderStatus, progress } = section.dataset
   const isListening = orderStatus !== 'reserved'
   let [timer, settling, pauseMs, isStreaming, isStopped] = [0, 0, POLL_MS, false, false]
-  let events: EventSource | null = null
 
   const received = (now: Order) => {
     clearTimeout(settling)
     if (!isStopped && now.status && progressOf(now) !== progress) settling = setTimeout(changed, SETTLE_MS, now.status)
   }
-  // A hidden tab only polls, because without HTTP/2 a browser has few connections to a server.
-  const listen = () => {
-    if (document.hidden) {
-      events?.close()
-      events = null
-      isStreaming = false
-    } else if (isListening && !events) {
-      events = new EventSource(`/orders/${order}/events`)
-      events.addEventListener('order', ({ data }) => received(JSON.parse(data)))
-      // `readyState` is not used, because a stream that never opens stays "connecting".
-      events.onopen = events.onerror = ({ type }) => {
-        if (isStreaming === (type === 'open')) return
-        isStreaming = !isStreaming
-        schedulePoll()
-      }
-    }
-  }
   const poll = async () => {
     clearTimeout(timer)
-    listen()
     try {
       const response = await get(`/orders/${order}`)
       if (response.ok) {
@@ -78,15 +61,17 @@ export function followOrder(changed: (status: string) => void): Following | null
     if (isStopped) return
     timer = setTimeout(poll, (isStreaming ? POLL_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
-  if (isListening) {
-    listen()
+  if (isListening) schedulePoll()
+  section.addEventListener('stream', ({ detail }: StreamEvent) => {
+    if (detail.now) received(detail.now)
+    if (isStreaming === detail.isOpen) return
+    isStreaming = detail.isOpen
     schedulePoll()
-  }
+  })
   return {
     fetchNow: poll,
     stop: () => {
       isStopped = true
-      events?.close()
       clearTimeout(timer)
       clearTimeout(settling)
     },

@@ -89,10 +89,8 @@ function readAt(atMs: number): void {
 export const isVisible = () => !document.hidden
 
 const nextReadAtMs = (after: Schedule) => {
-  // A hidden page reads as rarely as it can without missing a turn. A page of 0.2.0 does not say how rarely.
-  const mostMs = isVisible()
-    ? after.next_read_ms * (1 - Math.random() / 50)
-    : Number(textsOf('stage').poll) || READ_MAX_MS
+  // A hidden page reads as rarely as it can without missing a turn.
+  const mostMs = isVisible() ? after.next_read_ms * (1 - Math.random() / 50) : Number(textsOf('stage').poll)
   return performance.now() + Math.min(mostMs, Math.max(READ_MIN_MS, pauseAfter(after)))
 }
 
@@ -162,7 +160,6 @@ function applySchedule(next: Schedule): void {
 let channel: BroadcastChannel | null = null
 
 function openChannel(): void {
-  if (!('BroadcastChannel' in globalThis)) return
   channel = new BroadcastChannel(`flash-sale ${page.sale}`)
   channel.onmessage = ({ data }) => {
     const atMs = performance.now()

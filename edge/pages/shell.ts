@@ -10,7 +10,7 @@ import { buttonTo, type Html, html, icon, texts } from './html.ts'
 import { paymentHead } from './order/payment-page.ts'
 import { announcementBox } from './parts/announcement.ts'
 import { isIndexed, sharingHead } from './sale/sharing.ts'
-import { type Content, frontOf, homeOf, type PageContext, type SaleView } from './view.ts'
+import { type Content, frontOf, homeOf, JOINED, type PageContext, type SaleView } from './view.ts'
 import { directionOf, LANGUAGE_NAMES, LANGUAGES, type Language, type Words } from './words/words.ts'
 
 /** The time of day in UTC, because the server does not know the visitor's zone. */
@@ -136,7 +136,7 @@ function pagePath(view: SaleView): string | null {
       return shows.path
     case 'line':
     case 'turn':
-      return `/sales/${sale}/line`
+      return `/sales/${sale}/line?${JOINED}`
     // This page shows who is signed in, unlike the page that is the same for all.
     case 'landing':
       return signedInAs === undefined ? homeOf({ ...view, number: null }) : `/sales/${sale}/line`

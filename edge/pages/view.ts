@@ -102,6 +102,13 @@ export interface SeatFacts {
 export const homeOf = ({ sale, number, lang, choseLanguage }: SaleView) =>
   number === null ? `/sales/${sale}${choseLanguage ? `?lang=${lang}` : ''}` : `/sales/${sale}/line`
 
+/**
+ * The parameter in the address of a visitor's own place. Without the place, the page at this address explains that
+ * its cookie is missing. It is also the name of the cookie by which a page's script sees that the browser stores
+ * cookies.
+ */
+export const JOINED = 'joined'
+
 /** The path of the shop front; null in front of another site, which has none. */
 export const frontOf = ({ protects, choseLanguage, lang }: SaleView) =>
   protects ? null : choseLanguage ? `/?lang=${lang}` : '/'

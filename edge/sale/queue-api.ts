@@ -20,6 +20,7 @@ import {
   wantsHtml,
 } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
+import { JOINED } from '../pages/view.ts'
 import { giveUpPlace, recordPlace } from '../queue/numbers/numbers.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { lineNow, publicNow } from '../queue/sale-now.ts'
@@ -32,7 +33,7 @@ import {
   renewPlace,
 } from '../visitor/credentials.ts'
 import { authenticate, requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
-import { JOINED, joinedPage, pageAskingAgain } from './visitor-page.ts'
+import { joinedPage, pageAskingAgain } from './visitor-page.ts'
 
 /**
  * The route `POST /sales/{sale}/queue`. A page's script shows its response, a plain form is redirected to a page, and

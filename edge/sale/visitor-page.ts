@@ -8,11 +8,12 @@ import { hallFacts } from '../hall/hall-facts.ts'
 import { type Call, seeOther } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { renderSale } from '../pages/index.ts'
-import type { RequestedPage, SaleView, Shows } from '../pages/view.ts'
+import { JOINED, type RequestedPage, type SaleView, type Shows } from '../pages/view.ts'
 import { requestedPage } from '../protect/protect.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
 import { ownHeadersOf, viewOf } from '../view/respond.ts'
+import { setJoinedCookie } from '../visitor/cookies.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -27,11 +28,6 @@ import { keepLanguage } from '../visitor/language.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
 
-/**
- * The parameter in the address of the page to which a form's join redirects. That page explains if the place is
- * missing.
- */
-export const JOINED = 'joined'
 /** The parameter of a page that confirms a request for a mail. */
 export const MAILED = 'mailed'
 
@@ -58,6 +54,7 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   const shows = ownPlace(num, admission?.claims.exp, now)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
   const view = { ...(await viewOf(now, num, shows, call)), ...hall, order: latestOrder(sale, call) }
+  setJoinedCookie(call)
   return pageOf(await withAccount(view, call), first ? 201 : 200)
 }
 
@@ -172,7 +169,7 @@ async function missingPlace({ place, refusal }: Caller, call: Call) {
   const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
   if (refusal === 'signed-out') return shows(problem('signed-out', { sign_in_url: signInUrl(call) }))
   const { url, headers } = call.request
-  // The visitor was redirected here by the page's own form, and did not follow a link.
+  // The visitor was sent here by the page's own form or script, and did not follow a link.
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
   if (place || refusal || !hasJoined) return null
   // The address also stays after the place was given up. A visitor who is still known has a browser that stores

@@ -24,6 +24,7 @@ it('passes the protected site all of its own cookies and none of ours, even with
   const names = [
     'visitor-secret',
     'page-language',
+    'joined',
     'queue-drop',
     'admission-drop',
     'return-drop',

@@ -1,5 +1,5 @@
 /**
- * The Worker's cookies. All but one are HttpOnly, so page scripts cannot read them; SameSite=Lax, so that a visitor who
+ * The Worker's cookies. All but two are HttpOnly, so page scripts cannot read them; SameSite=Lax, so that a visitor who
  * follows a link keeps their place; and over https they have the `__Host-` prefix, so that no neighbouring host can
  * set one.
  */
@@ -54,6 +54,14 @@ export function setCookie(
   setCookies.push(`${full}=${value}; ${attributes}`)
 }
 
+/** The cookie by which a page's script sees, right after a join, that the browser stores cookies. */
+const JOINED_COOKIE = 'joined'
+/** A slow machine reads it late. */
+const JOINED_SECONDS = 3600
+
+export const setJoinedCookie = (call: Call) =>
+  setCookie(JOINED_COOKIE, '1', JOINED_SECONDS, call, { isForScripts: true })
+
 export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)
 
 export const SECRET_COOKIE = 'visitor-secret'
@@ -61,23 +69,16 @@ export const SECRET_COOKIE = 'visitor-secret'
 export const SIGNED_IN_COOKIE = 'signed-in'
 /** The cookie with the language that a visitor chose. */
 export const LANGUAGE_COOKIE = 'page-language'
-const OURS = new RegExp(
-  `^${PREFIX}(${SECRET_COOKIE}$|${SIGNED_IN_COOKIE}$|${LANGUAGE_COOKIE}$|queue-|admission-|return-|order-)`,
-)
+const OF_ALL_SALES = [SECRET_COOKIE, SIGNED_IN_COOKIE, LANGUAGE_COOKIE, JOINED_COOKIE]
+const OURS = new RegExp(`^${PREFIX}((${OF_ALL_SALES.join('|')})$|queue-|admission-|return-|order-)`)
 
 /**
  * Removes our cookies from the header for another server, which may have cookies with similar names. Over https ours
  * have the prefix; without https they are recognised by the sale.
  */
 export function withoutOurs(header: string, sale: string, secure: boolean): string {
-  const ours = new Set([
-    SECRET_COOKIE,
-    SIGNED_IN_COOKIE,
-    LANGUAGE_COOKIE,
-    `queue-${sale}`,
-    `admission-${sale}`,
-    `return-${sale}`,
-  ])
+  const ofSale = [`queue-${sale}`, `admission-${sale}`, `return-${sale}`]
+  const ours = new Set([...OF_ALL_SALES, ...ofSale])
   const isOurs = (name: string) =>
     secure
       ? OURS.test(name)

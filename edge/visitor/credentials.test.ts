@@ -195,4 +195,23 @@ it('explains to a browser that refuses cookies what is missing, but not to one t
   // After leaving in another tab, a browser still has its other cookies.
   const others = cookiesOf(joined).replace(/(queue|admission)-[^;]*/g, '')
   expect(await page({ ...form, cookie: others })).toContain('Join the line')
+  // A page's script cannot read the other cookies, so the response to its join has one more.
+  const byScript = await sale.join({ ...form, 'sec-fetch-dest': 'empty' })
+  const readable = byScript.headers.getSetCookie().filter((cookie) => !cookie.includes('HttpOnly'))
+  expect(readable).toEqual(['joined=1; Max-Age=3600; Path=/; SameSite=Lax'])
+  // The page of a place is loaded again from the same address, and then explains that its cookies were deleted.
+  expect(await page({ ...form, cookie: cookiesOf(joined) })).toContain(`data-path="${location}"`)
+})
+
+it('leads pages at localhost to the address of the other parts during development, and only there', async () => {
+  const to = async (url: string, ENVIRONMENT = 'development', accept = 'text/html') => {
+    const context = { waitUntil } as unknown as ExecutionContext
+    const request = new Request(url, { headers: { accept }, redirect: 'manual' })
+    return (await worker.fetch(request as never, { ...edgeEnv, ENVIRONMENT }, context)).headers.get('location')
+  }
+  const own = 'http://localhost:8787/sales/x?lang=de'
+  expect(await to(own)).toBe('http://127.0.0.1:8787/sales/x?lang=de')
+  expect(await to(own, 'production')).toBeNull()
+  expect(await to(own, 'development', 'application/json')).toBeNull()
+  expect(await to('http://localhost.test/sales/x')).toBeNull()
 })

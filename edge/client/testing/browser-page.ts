@@ -20,7 +20,10 @@ const atFirst = () => ({
 /** The simulated server. */
 export const stub = atFirst()
 export const reload: Mock = vi.fn()
-export const browser = { onLine: true, cookieEnabled: true, language: 'de' }
+export const browser: { onLine: boolean; language: string; locks?: object | undefined } = {
+  onLine: true,
+  language: 'de',
+}
 
 const OPEN = { ...scheduleIn('open', NOW_MS), version: 3, pre_queue_size: 0 }
 export const schedule = (changes: object = {}) => ({
@@ -64,14 +67,14 @@ interface PageData {
   own?: boolean
   /** The host of a CDN from which the page reads the schedule. */
   scheduleHost?: string
-  /** The longest pause between two reads, in milliseconds; empty for a page without the field. */
+  /** The longest pause between two reads, in milliseconds. */
   poll?: string
 }
 
 function htmlOf(content: string, page: PageData): string {
   const { lang = 'en', path = '/sales/demo', number = '50', own = true, scheduleHost, poll = '120000' } = page
   const data: Record<string, string> = {
-    ...(poll && { poll }),
+    poll,
     sale: 'demo',
     ...(path !== null && { path }),
     number,
@@ -170,7 +173,7 @@ export function useBrowserPage(): void {
     vi.resetModules()
     vi.useFakeTimers({ now: NOW_MS })
     Object.assign(stub, atFirst())
-    Object.assign(browser, { onLine: true, cookieEnabled: true })
+    Object.assign(browser, { onLine: true, locks: undefined })
     openWindow()
     look(false)
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {

@@ -9,6 +9,7 @@ import {
   type Payment,
 } from '../../../shared/api/public.ts'
 import { comma, count, fill, money, plural } from '../../../shared/format.ts'
+import { orderScript } from '../assets.ts'
 import { buttonTo, type Html, heading, html, icon, postForm } from '../html.ts'
 import { orderPushSwitch } from '../mail-pages.ts'
 import { band, steps } from '../parts/band.ts'
@@ -70,7 +71,7 @@ function orderSection(context: PageContext, order: Order): Html {
   const { status } = order
   return html`<section id="order" data-order="${order.order_id}" data-order-status="${status}" ${
     !isSettled(status) && html`data-progress="${progressOf(order)}"`
-  }>
+  } ${!isSettled(status) && status !== 'reserved' && html`data-script="${orderScript.path}"`}>
     ${top(context, order)}
     <div class="page split bought">
       ${isSold(status) ? bought(context, order) : unpaid(context, order)}
