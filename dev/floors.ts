@@ -15,7 +15,7 @@ const FLOORS = {
   shared: ['lib', 'api', '.', 'hall', 'search'],
   edge: [
     ...['pages', 'http', 'queue', 'visitor', 'admission', 'goods', 'view', 'hall', 'feed', 'protect', 'front', 'sale'],
-    ...['checkout', 'messages', 'client', 'preview', '.'],
+    ...['beacon', 'checkout', 'messages', 'client', 'preview', '.'],
   ],
   origin: [
     ...[
@@ -42,6 +42,7 @@ const FLOORS = {
       'sales-api',
       'box-office',
       'scheduled',
+      'views',
       '.',
       'console',
     ],

@@ -6,6 +6,7 @@ import { LineId, queueName, saleAndLineOf } from '../shared/api/access.ts'
 import { OrderId, SaleId } from '../shared/api/fields.ts'
 import { SectionId } from '../shared/api/public.ts'
 import { problem } from '../shared/problem.ts'
+import { beacon } from './beacon/beacon.ts'
 import { checkout, totals } from './checkout/checkout.ts'
 import { handOver } from './checkout/handover.ts'
 import { buyForm, cancelForm, paymentForm } from './checkout/order-forms.ts'
@@ -92,6 +93,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale/challenge': get(saleRoute(challenge)),
   '/sales/:sale/mail': { methods: { GET: saleRoute(mailedPage), POST: saleRoute(requestMail) } },
   '/sales/:sale/push': { methods: { POST: saleRoute(requestPush), DELETE: saleRoute(endPush) } },
+  '/sales/:sale/views': post(saleRoute(beacon)),
   '/sales/:sale/leave': form(saleRoute(leaveForm), salePage),
 
   '/sales/:sale/sections/:section/seats': buyers(get(sectionRoute(seatsPage))),
@@ -113,6 +115,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
 
   // Before another site these paths are that site's.
   '/': buyers(get((_, call) => showFront(call))),
+  '/views': buyers(post((_, call) => beacon(null, call))),
   '/search': buyers(get((_, call) => search(call))),
   '/search/suggest': buyers(get((_, call) => suggest(call))),
   '/search/index': buyers(get((_, call) => searchIndex(call))),

@@ -91,6 +91,8 @@ import { SeatStates } from './seats/seat-states.ts'
 import { Gates } from './stock/gate/gate.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { defineScripts } from './stock/scripts.ts'
+import { VIEW_SESSIONS, ViewLog } from './views/view-log.ts'
+import { edgeViewRoutes } from './views/view-routes.ts'
 import { Deliverer } from './webhooks/deliverer.ts'
 import { SecretSealer } from './webhooks/sealing.ts'
 import { Sender } from './webhooks/sender.ts'
@@ -234,6 +236,12 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   // The gate is compared with the ledger before anyone is served: nobody meets a cold gate.
   await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
 
+  // -- Views --
+  const viewSql = connect(config.DATABASE_URL, 2, VIEW_SESSIONS, limits)
+  stops.push(['sessions of views', () => viewSql.end({ timeout: 2 })])
+  const viewLog = new ViewLog({ sql: viewSql, sales, metrics, log, runtime })
+  startActor('view log', viewLog.actor)
+
   // -- Background work --
   const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR), sql)
   const webhookSender = new Sender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment })
@@ -293,6 +301,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     .route('/', edgeRoutes({ sql, metrics, sales, policies, queues, sendsMail, pushKey }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))
+    .route('/', edgeViewRoutes(viewLog))
     .route(
       '/',
       mailRoutes({ sql, sales, keys: keys.order, sender: webhookSender, pushServices: config.vapid?.PUSH_SERVICES }),

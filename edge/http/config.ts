@@ -167,6 +167,11 @@ const Worker = v.object({
       'counted apart',
   ),
   STATUS_PER_VISITOR: limit(rate, '120/60', 'The same per visitor; also checkouts, counted apart'),
+  VIEWS_PER_ADDRESS: limit(
+    rate,
+    '2400/60',
+    'Beacons of views per address, from each isolate; a page that is seen sends four a minute',
+  ),
   SEARCHES_PER_ADDRESS: limit(rate, '300/60', 'Searches and completions per address, which take milliseconds each'),
   UNPAID_PER_ADDRESS: limit(
     units,
@@ -179,6 +184,11 @@ const Worker = v.object({
     "Times an address's rates and unpaid units for the networks around it: a /24 of IPv4 or /56 of IPv6, then a /48",
   ),
   ADDRESS_HEADER: setting(v.string(), 'CF-Connecting-IP', "Header with the caller's address"),
+  COUNTRY_HEADER: setting(v.string(), 'CF-IPCountry', "Header with the caller's country, two letters, for views"),
+  ASN_HEADER: optional(
+    v.string(),
+    "Header with the number of the caller's network (ASN), for views; Cloudflare says it without a header",
+  ),
   POW_DIFFICULTY: setting(
     whole(0, MAX_DIFFICULTY),
     '0',
@@ -302,6 +312,9 @@ export type Env = { readonly [Name in Required]: string } & {
   readonly JOINS_BY_ADDRESS?: RateLimit
   readonly JOINS_BY_NETWORK?: RateLimit
   readonly JOINS_BY_WIDE_NETWORK?: RateLimit
+  /** Cloudflare Queues and Workers Analytics Engine, which get the events of views too, where they are bound. */
+  readonly VIEWS_QUEUE?: Queue
+  readonly VIEWS_ANALYTICS?: AnalyticsEngineDataset
   /** Renders the console's previews; absent where that Worker is not deployed. */
   /** The Worker of edge/preview, whose type that room knows. */
   readonly PREVIEW?: Service

@@ -174,6 +174,12 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
 
     sessionsEnded: counter('ledger_sessions_ended_total', 'Forgotten sessions of Postgres that were ended', 'state'),
 
+    // -- Views --
+    viewEvents: counter('view_events_total', 'Beacons of views written to the raw log'),
+    viewsDropped: counter('view_events_dropped_total', 'Beacons of views that were lost, by where', 'where'),
+    views: saleCounter('views_total', 'Views counted, or dropped by a rule', 'sale', 'verdict'),
+    viewsBehind: gauge('views_behind_seconds', 'Age of the oldest beacon in the raw log that is not counted', 'part'),
+
     retention: counter('retention_rows_total', 'Rows deleted or made anonymous after their retention period', 'kind'),
 
     // -- Redis and actors --

@@ -21,6 +21,8 @@ export type FindingKind =
   | 'refunded_outside' // A sold order was refunded outside this system.
   | 'webhook_failed' // An endpoint accepts no messages, or some were set aside.
   | 'purge_failed' // The edge cannot purge the cache, so visitors may see a page of before a change.
+  | 'views_dropped' // Beacons of views were dropped, since the ledger was away for too long.
+  | 'views_differ' // Views counted again from the raw log differ from those counted as they came.
   | 'scheduled_failed' // A scheduled action could not be carried out.
   | 'scheduled_suspended' // The operator who scheduled an action lost the role for it.
 

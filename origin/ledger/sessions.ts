@@ -23,7 +23,7 @@ const KNOWS_WHOLE_TRANSACTION = 17
 
 /** The name of the session that migrates. */
 export const PREPARING = 'flash-sale-migrations'
-const OURS = ['flash-sale-origin', 'flash-sale-sandbox', PREPARING]
+const OURS = ['flash-sale-origin', 'flash-sale-sandbox', 'flash-sale-views', PREPARING]
 /** The rest of a statement follows within milliseconds, and each statement ends within ten seconds. */
 const SILENT_SECONDS = 5
 const ACTIVE_SECONDS = 15

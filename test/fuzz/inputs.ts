@@ -71,6 +71,8 @@ const ROUTES: readonly Route[] = [
   { to: 'edge', methods: 'POST DELETE', path: '/sales/{sale}/queue', body: 'join' },
   { to: 'edge', methods: 'GET', path: '/sales/{sale}/queue/status' },
   { to: 'edge', methods: 'POST', path: '/sales/{sale}/leave' },
+  { to: 'edge', methods: 'POST', path: '/sales/{sale}/views', body: 'view' },
+  { to: 'edge', methods: 'POST', path: '/views', body: 'view' },
   { to: 'edge', methods: 'POST', path: '/sales/{sale}/buy', body: 'checkout' },
   { to: 'edge', methods: 'GET', path: '/sales/{sale}/order/{order}' },
   { to: 'edge', methods: 'GET', path: '/sales/{sale}/order/{order}/handover' },
@@ -96,6 +98,7 @@ const ROUTES: readonly Route[] = [
   { to: 'origin', methods: 'GET', path: '/internal/sales/{sale}/availability', needs: 'edge' },
   { to: 'origin', methods: 'POST', path: '/internal/sales/{sale}/redeem', needs: 'edge', body: 'redeem' },
   { to: 'origin', methods: 'POST', path: '/internal/search/misses', needs: 'edge', body: 'misses' },
+  { to: 'origin', methods: 'POST', path: '/internal/views', needs: 'edge', body: 'views' },
   admin('GET', '/sales'),
   admin('GET PUT', '/sales/{operated}', 'sale'),
   admin('POST', '/sales/{operated}/{switch}'),
@@ -150,6 +153,23 @@ const BODIES = {
   checkout: { product_id: 'one', quantity: 1, payment_method: 'pm_ok' },
   offer: { section_id: 'stalls', category: 'front', kind: 'accessible', quantity: 2, not: ['A-1'] },
   payment: { payment_method: 'pm_slow' },
+  view: {
+    view: 'fuzz-fuzz-fuzz-fuzz-12',
+    page: 'sale',
+    seen_seconds: 0,
+    source: { utm_source: 'fuzz' },
+    language: 'en',
+  },
+  views: {
+    dropped: 0,
+    events: [
+      {
+        ...{ view: 'fuzz-fuzz-fuzz-fuzz-12', page: 'sale', sale: null, seen_seconds: 0, at_ms: 1_800_000_000_000 },
+        ...{ pseudonym: '0123456789abcdef', address: '0123456789abcdef', network: '203.0.113.0/24', asn: 1 },
+        ...{ country: 'DE', device: 'phone', language: 'de', source: 'typed' },
+      },
+    ],
+  },
   redeem: { visitor: 'someone', invitation: 'SUMMER-24' },
   webhook: { event: 'charge.succeeded', data: { charge_id: 'ch_1', order_id: 'order' } },
   sale: {

@@ -1,0 +1,55 @@
+/** Makes the event of a beacon. Address and user agent do not leave the edge: the event has hashes of them. */
+import { isbot } from 'isbot'
+import type { InferOutput } from 'valibot'
+import { sourceLabel } from '../../shared/api/source.ts'
+import { addressHash, dayKey, networkOf, pseudonymOf } from '../../shared/api/view-identity.ts'
+import type { Device, ViewBeacon, ViewEvent } from '../../shared/api/views.ts'
+import { addressOf, type Call } from '../http/call.ts'
+
+/** True if the visitor has asked not to be recorded, by Global Privacy Control or Do Not Track. */
+export const wantsNoRecord = ({ headers }: Request): boolean =>
+  headers.get('sec-gpc') === '1' || headers.get('dnt') === '1'
+
+export function viewEvent(sent: InferOutput<typeof ViewBeacon>, sale: string | null, call: Call): ViewEvent {
+  const { request, config, nowMs } = call
+  const address = addressOf(call) ?? ''
+  const userAgent = request.headers.get('user-agent') ?? ''
+  const key = dayKey(config.EDGE_TOKEN, nowMs)
+  const { country, asn } = whereOf(call)
+  return {
+    view: sent.view,
+    page: sent.page,
+    sale,
+    seen_seconds: sent.seen_seconds,
+    at_ms: nowMs,
+    pseudonym: pseudonymOf(key, address, userAgent),
+    address: addressHash(key, address),
+    network: networkOf(address),
+    asn,
+    country,
+    device: deviceOf(userAgent),
+    language: sent.language ?? null,
+    source: sourceLabel(sent.source),
+  }
+}
+
+/** Country and network number, from Cloudflare or from the headers that another front sets. */
+function whereOf({ request, config }: Call): Pick<ViewEvent, 'country' | 'asn'> {
+  const { country, asn } = (request.cf ?? {}) as { readonly country?: unknown; readonly asn?: unknown }
+  const headerOf = (name: string | undefined) => (name === undefined ? null : request.headers.get(name))
+  const countryText = String(country ?? headerOf(config.COUNTRY_HEADER) ?? '').toUpperCase()
+  const asnText = String(asn ?? headerOf(config.ASN_HEADER) ?? '').replace(/^AS/i, '')
+  return {
+    country: /^[A-Z0-9]{2}$/.test(countryText) ? countryText : null,
+    asn: /^\d{1,9}$/.test(asnText) ? Number(asnText) : null,
+  }
+}
+
+/** The class of device by the user agent. Tablets with Android say no "Mobile", and iPads may say "Macintosh". */
+export function deviceOf(userAgent: string): Device {
+  if (userAgent === '') return 'unknown'
+  if (isbot(userAgent)) return 'bot'
+  if (/ipad|tablet|kindle|silk|android(?!.*mobile)/i.test(userAgent)) return 'tablet'
+  if (/mobile|iphone|ipod|android/i.test(userAgent)) return 'phone'
+  return /windows|macintosh|linux|x11|cros/i.test(userAgent) ? 'desk' : 'unknown'
+}
