@@ -91,8 +91,10 @@ import { SeatStates } from './seats/seat-states.ts'
 import { Gates } from './stock/gate/gate.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { defineScripts } from './stock/scripts.ts'
+import { countedBySource } from './views/count-queries.ts'
 import { VIEW_SESSIONS, ViewLog } from './views/view-log.ts'
 import { edgeViewRoutes } from './views/view-routes.ts'
+import { ViewRules } from './views/view-rules.ts'
 import { Deliverer } from './webhooks/deliverer.ts'
 import { SecretSealer } from './webhooks/sealing.ts'
 import { Sender } from './webhooks/sender.ts'
@@ -241,6 +243,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   stops.push(['sessions of views', () => viewSql.end({ timeout: 2 })])
   const viewLog = new ViewLog({ sql: viewSql, sales, metrics, log, runtime })
   startActor('view log', viewLog.actor)
+  const viewRules = new ViewRules(sql, config.EDGE_TOKEN, runtime)
 
   // -- Background work --
   const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR), sql)
@@ -267,6 +270,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     const load = () => loadShedder.load()
     const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
     const mailer = createMailer({ config, keys: keys.order, sql, sender: webhookSender, metrics, log })
+    const views = { sql: viewSql, redis, rules: viewRules, work, metrics }
     const own = {
       announceNoted: publishPost,
       deliverer,
@@ -274,6 +278,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
       retention,
       searches,
       scheduler,
+      views,
       edgeUrl: config.EDGE_URL,
     }
     startActor('worker', createWorker({ ...stock, redis, changes, orders, payments, reconciler, ...own }))
@@ -343,9 +348,12 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     operators,
     orders,
     reconciler,
+    redis,
     sales: adminSales,
     searches,
     sql,
+    viewRules,
+    views: countedBySource,
     vouchers,
     webhookSealer,
     webhookSender,

@@ -31,6 +31,9 @@ import { recordAllIntents } from './stock/intent-recorder.ts'
 import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
 import type { Store } from './stock/scripts.ts'
 import { SEARCH_READER, searchRounds } from './support/indexer.ts'
+import { type CompareDeps, HourComparison } from './views/compare.ts'
+import { type CounterDeps, ViewCounter } from './views/counter.ts'
+import { dropViewHours } from './views/log-queries.ts'
 import type { Deliverer } from './webhooks/deliverer.ts'
 import { fanOut, WEBHOOK_READER } from './webhooks/fan-out.ts'
 
@@ -58,6 +61,7 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly scheduler: Scheduler
   /** Omitted if the shop has no feed. */
   readonly announceNoted?: AnnounceNoted
+  readonly views: CounterDeps & CompareDeps
   /** The edge's address. If null, no visitor is notified of their turn. */
   readonly edgeUrl: string | undefined
 }
@@ -119,6 +123,8 @@ export function createWorker(deps: WorkerDeps): Actor {
   }
   // After a restart of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
   const gateWatch = every(1_000, 'gate watch', () => reconciler.watch())
+  const counter = new ViewCounter(deps.views)
+  const comparison = new HourComparison(deps.views)
   const actors = [
     // Orders and stock
     every(300, 'hold sweeper', gateSweeps(deps)),
@@ -145,6 +151,11 @@ export function createWorker(deps: WorkerDeps): Actor {
       for (const work of await dueWork(sql, [...readers.keys()])) due.get(work)?.wake()
     }),
     every(5_000, 'event watch', () => watchEvents(deps)),
+    // Views
+    every(1_000, 'view counts', () => counter.round()),
+    every(5_000, 'view watch', () => counter.watch()),
+    every(60_000, 'view comparison', () => comparison.round(deps.sales.nowMs())),
+    every(60_000, 'view log of a day', () => dropViewHours(sql)),
     // Watches
     every(5_000, 'session watch', () => watchSessions(deps)),
     every(5_000, 'forecast', () => forecastSales(deps)),

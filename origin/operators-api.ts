@@ -27,6 +27,7 @@ import type { Operators } from './operators/operators.ts'
 import type { Orders } from './orders/orders.ts'
 import { refundRoutes } from './payments/payment-routes.ts'
 import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
+import type { ViewsBySource } from './report/funnel.ts'
 import { queueRoutes } from './report/job-routes.ts'
 import { findingRoutes, reportRoutes } from './report/report-routes.ts'
 import type { ListAnnouncements } from './report/sale-report.ts'
@@ -40,8 +41,11 @@ import { scheduledRoutes } from './scheduled/scheduled-routes.ts'
 import type { Halls } from './seats/halls.ts'
 import type { Gates } from './stock/gate/gate.ts'
 import type { Reconciler } from './stock/reconciler.ts'
+import type { Store } from './stock/scripts.ts'
 import { orderRoutes } from './support/order-routes.ts'
 import { supportRoutes } from './support/support-routes.ts'
+import { viewRoutes } from './views/view-routes.ts'
+import type { ViewRules } from './views/view-rules.ts'
 import type { SecretSealer } from './webhooks/sealing.ts'
 import type { Sender } from './webhooks/sender.ts'
 import { webhookRoutes } from './webhooks/webhook-routes.ts'
@@ -62,10 +66,13 @@ interface OperatorRoutesDeps {
   readonly notes: ChangeNotes
   readonly operators: Operators
   readonly orders: Orders
+  readonly redis: Store
   readonly reconciler: Reconciler
   readonly sales: AdminSales
   readonly searches: RecentSearches
   readonly sql: Sql
+  readonly viewRules: ViewRules
+  readonly views?: ViewsBySource
   readonly vouchers: readonly VoucherSource[]
   readonly webhookSealer: SecretSealer
   readonly webhookSender: Sender
@@ -85,6 +92,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', adminFeedRoutes(deps))
     .route('/', previewRoutes(deps))
     .route('/', scheduledRoutes(deps))
+    .route('/', viewRoutes(deps))
     .route('/', ruleRoutes(deps))
     .route('/', blockRoutes(deps))
     .route('/', invitationRoutes(deps))

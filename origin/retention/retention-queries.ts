@@ -128,6 +128,21 @@ export async function deleteSources(tx: Queryable, days: number): Promise<number
   return count
 }
 
+/** The counts of sales that are long over, and old ones of the front, which belongs to no sale. */
+export async function deleteViewCounts(tx: Queryable, days: number): Promise<number> {
+  const { count } = await tx`
+    delete from view_counts where (sale_id, by, minute, kind, key) in (
+      select c.sale_id, c.by, c.minute, c.kind, c.key from (
+        select s.sale_id from sales s
+        where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
+        union all select '') s
+      cross join lateral (
+        select sale_id, by, minute, kind, key from view_counts
+        where sale_id = s.sale_id and minute < ${before(tx, days)} limit ${RETENTION_BATCH}) c
+      limit ${RETENTION_BATCH})`
+  return count
+}
+
 /** One step deletes this many pictures, because each has some files in storage. */
 const PICTURES_BATCH = 20
 

@@ -25,6 +25,7 @@ import {
   deletePosts,
   deleteRuns,
   deleteSources,
+  deleteViewCounts,
   finishForgetting,
   RETENTION_BATCH,
 } from './retention-queries.ts'
@@ -53,6 +54,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['events', (tx, days) => deleteEvents(tx, days.RETENTION_EVENTS_DAYS)],
   ['sale_minutes', (tx, days) => deleteMinutes(tx, days.RETENTION_EVENTS_DAYS)],
   ['sale_sources', (tx, days) => deleteSources(tx, days.RETENTION_EVENTS_DAYS)],
+  ['view_counts', (tx, days) => deleteViewCounts(tx, days.RETENTION_EVENTS_DAYS)],
   ['posts', (tx, days) => deletePosts(tx, days.RETENTION_EVENTS_DAYS)],
   ['pictures', (tx, days, images) => deletePictures(tx, days.RETENTION_PICTURES_DAYS, images)],
   ['findings', (tx, days) => deleteFindings(tx, days.RETENTION_FINDINGS_DAYS)],

@@ -4,8 +4,8 @@
  * of the view.
  */
 import * as v from 'valibot'
-import { exactly, LANGUAGES, SaleId, whole } from './fields.ts'
-import { Source } from './source.ts'
+import { exactly, SaleId, whole } from './fields.ts'
+import { Source, SourceLabel } from './source.ts'
 
 export const VIEW_PAGES = ['front', 'sale', 'line', 'turn', 'order', 'final'] as const
 export type ViewPage = (typeof VIEW_PAGES)[number]
@@ -22,7 +22,8 @@ const DAY_SECONDS = 86_400
 const ViewId = v.pipe(v.string('text is required'), v.regex(/^[\w-]{22}$/, '22 letters, digits, "-" or "_"'))
 const Page = v.picklist(VIEW_PAGES, `one of ${VIEW_PAGES.join(', ')} is required`)
 const SeenSeconds = whole(0, DAY_SECONDS)
-const Language = v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`)
+/** The language that a page is read in, which may be a browser's translation. */
+const Language = v.pipe(v.string('text is required'), v.regex(/^[a-z]{2}$/, 'two letters are required'))
 
 /** What a page sends: a beacon when it is first seen, and heartbeats. */
 export const ViewBeacon = exactly({
@@ -56,8 +57,7 @@ export const ViewEvent = v.object({
   country: v.nullable(v.pipe(v.string(), v.regex(/^[A-Z0-9]{2}$/))),
   device: v.picklist(DEVICES),
   language: v.nullable(Language),
-  /** The label of the source (shared/api/source.ts). */
-  source: v.pipe(v.string(), v.regex(/^[a-z0-9 ._-]{1,40}$/)),
+  source: SourceLabel,
 })
 export type ViewEvent = v.InferOutput<typeof ViewEvent>
 

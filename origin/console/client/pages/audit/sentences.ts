@@ -135,6 +135,9 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'webhook deleted': ({ before }) => `deleted the webhook endpoint ${String(before.url)}`,
   'webhook sent again': ({ after }) => `sent ${some(after.replayed, 'webhook message')} again`,
   'webhook tested': ({ after }) => `sent a test to the webhook endpoint ${String(after.url)}`,
+  'view rules changed': ({ after }) =>
+    `changed the rules of views, now ${some(Array.isArray(after.rules) ? after.rules.length : 0, 'rule')}`,
+  'views counted again': ({ after }) => `counted the views from ${String(after.from)} to ${String(after.to)} again`,
   'job tried again': ({ after }) => `had a job of the queue ${String(after.queue)} tried again`,
   'jobs tried again': ({ after }) =>
     `had ${some(after.retried, 'job')} of the queue ${String(after.queue)} tried again`,
