@@ -16,7 +16,8 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
       /webhooks/:endpoint/deliveries /sales/:sale/promo-codes /search/synonyms
-      /sales/:sale/funnel /search/misses`,
+      /sales/:sale/funnel /search/misses /sales/:sale/views /sales/:sale/views/export /view-rules
+      /queues/:queue/failing /sales/:sale/scheduled/:action/runs/:due`,
   },
   operator: {
     POST: `/sales/:sale/open /sales/:sale/pause /sales/:sale/resume /sales/:sale/end
@@ -24,9 +25,10 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /queues/:queue/dead/:job/retry /orders/:order/notes /orders/:order/fulfil /sales/:sale/orders/:order/fulfil
       /orders/:order/refund /orders/:order/return /orders/:order/cancel /orders/:order/move /blocks /sales/:sale/rules
       /sales/:sale/invitations/links /sales/:sale/box-office /sales/:sale/seats/block /sales/:sale/seats/release
-      /sales/:sale/preview /images`,
+      /sales/:sale/preview /images /sales/:sale/views/recount /view-rules/try /queues/:queue/retry
+      /sales/:sale/scheduled/:action/run`,
     PUT: `/sales/:sale /sales/:sale/announcement /sales/:sale/invitations /sales/:sale/sections/:section
-      /sales/:sale/sections/:section/seats /sales/:sale/chart /sales/:sale/promo-codes /search/synonyms`,
+      /sales/:sale/sections/:section/seats /sales/:sale/chart /sales/:sale/promo-codes /search/synonyms /view-rules`,
     PATCH: '/sales/:sale/admission /sales/:sale/rules/:rule',
     DELETE: `/sales/:sale/announcement /sales/:sale/feed/:n /sales/:sale/scheduled/:action /blocks/:block
       /sales/:sale/rules/:rule /sales/:sale/sections/:section`,
