@@ -3,7 +3,7 @@ import { listed } from '../../shared/format.ts'
 import { problem } from '../../shared/problem.ts'
 import { HOUSE } from '../preview/front-samples.ts'
 import { samples } from '../preview/samples.ts'
-import { extras, script, style } from './assets.ts'
+import { extras, script, style, views } from './assets.ts'
 import { brandSheet, contrast, mix } from './brand.ts'
 import { texts } from './html.ts'
 import { renderStop } from './index.ts'
@@ -630,7 +630,7 @@ it.each(['goods-sale-open', 'goods-line'])(
   'the first view of %s is at most 90 KB before its pictures',
   async (name) => {
     const html = sampled('en').find((one) => one.name === name)?.html ?? ''
-    const parts = [html, style.body, script.body, extras.body]
+    const parts = [html, style.body, script.body, extras.body, views.body]
     const packed = await Promise.all(parts.map(packedBytes))
     expect(packed.reduce((sum, bytes) => sum + bytes)).toBeLessThan(90_000)
   },

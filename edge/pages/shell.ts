@@ -4,7 +4,7 @@
 import { textIn } from '../../shared/api/front.ts'
 import { exactly, fill, listed } from '../../shared/format.ts'
 import { pollMaxMs } from '../../shared/schedule.ts'
-import { favicon, proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
+import { favicon, proofScript, proofStyle, script, style, turnstileScript, views } from './assets.ts'
 import type { Brand } from './brand.ts'
 import { buttonTo, type Html, html, icon, texts } from './html.ts'
 import { paymentHead } from './order/payment-page.ts'
@@ -196,6 +196,7 @@ ${!indexed && html`<meta name="robots" content="noindex">`}
 <link rel="stylesheet" href="${style.path}">
 ${brand.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
 ${head}
+<script type="module" src="${views.path}" fetchpriority="low"></script>
 </head>
 <body>
 <a class="skip" href="#main">${words.skip}</a>

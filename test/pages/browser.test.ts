@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     expect,
   }) => {
     const url = await sale('whole', 600_000)
-    const page = await visitor(url)
+    const page = await visitor(`${url}?utm_source=Story&utm_campaign=Spring`)
     expect(await page.locator('h1').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
     const data = await page.locator('script[type="application/ld+json"]').textContent()
     expect(JSON.parse(data ?? '')).toMatchObject({ '@type': 'SaleEvent', name: 'Trainers "<b>Ünï</b>" 👟', url })
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     // The Worker is called twice: to join, and for the page that sets the admission. All other responses are the same
     // for all visitors.
     const toWorker = () =>
-      requested.filter((path) => !/\/(schedule|feed)$|^\/assets\/|^\/sales\/whole$|^\/orders\/[^/]+$/.test(path))
+      requested.filter((path) => !/\/(schedule|feed|views)$|^\/assets\/|^\/sales\/whole$|^\/orders\/[^/]+$/.test(path))
     expect(toWorker()).toEqual(['/sales/whole/queue', '/sales/whole/line'])
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
 
@@ -146,6 +146,14 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     const cookies = await page.context().cookies()
     expect(cookies.length).toBeGreaterThan(0)
     expect(cookies.filter((cookie) => !cookie.httpOnly && cookie.name !== 'joined')).toEqual([])
+
+    // Each page has said that it is seen, with where the visit began.
+    const seenBy = async (by: 'page' | 'source') => {
+      const { rows } = (await operator('GET', `whole/views?by=${by}`)) as { rows: { key: string }[] }
+      return rows.map(({ key }) => key).toSorted()
+    }
+    await expect.poll(() => seenBy('page')).toEqual(['line', 'order', 'sale', 'turn'])
+    expect(await seenBy('source')).toEqual(['story spring'])
   })
 
   test('a visitor chooses a language, and keeps it on every page', async ({ visitor, expect }) => {
