@@ -29,7 +29,7 @@ import { refundRoutes } from './payments/payment-routes.ts'
 import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
 import type { ViewsBySource } from './report/funnel.ts'
 import { queueRoutes } from './report/job-routes.ts'
-import { findingRoutes, reportRoutes } from './report/report-routes.ts'
+import { findingRoutes, reportRoutes, secondsRoutes } from './report/report-routes.ts'
 import type { ListAnnouncements } from './report/sale-report.ts'
 import type { ChangeNotes } from './sales/change-notes.ts'
 import type { AdminSales } from './sales-api/admin-sales.ts'
@@ -89,6 +89,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', adminImageRoutes(deps))
     .route('/', liveRoutes(deps))
     .route('/', reportRoutes(deps))
+    .route('/', secondsRoutes(deps))
     .route('/', adminFeedRoutes(deps))
     .route('/', previewRoutes(deps))
     .route('/', scheduledRoutes(deps))

@@ -16,7 +16,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
       /webhooks/:endpoint/deliveries /sales/:sale/promo-codes /search/synonyms
-      /sales/:sale/funnel /search/misses /sales/:sale/views /sales/:sale/views/export /view-rules
+      /sales/:sale/seconds /sales/:sale/funnel /search/misses /sales/:sale/views /sales/:sale/views/export /view-rules
       /queues/:queue/failing /sales/:sale/scheduled/:action/runs/:due`,
   },
   operator: {

@@ -12,6 +12,7 @@ import { record } from '../ledger/record.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { addFigures, addOrderCounts, minuteTotals, readMinutes } from './report-queries.ts'
 import { countOrders } from './sale-counts.ts'
+import { addSeconds, deleteSeconds, readSeconds } from './seconds-queries.ts'
 
 const sql = await useLedger(4)
 const totals = async (sale: string) => (await minuteTotals(sql, sale)).counts
@@ -41,7 +42,7 @@ test('each change of an order counts once, with two counting at a time and one t
   await expect(dying).rejects.toThrow('the worker died')
   for (const rounds of [() => Promise.all([countOrders(sql), countOrders(sql)]), undefined]) {
     await count(rounds)
-    expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1 })
+    expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1, paid_minor: 1_000 })
   }
 })
 
@@ -57,4 +58,30 @@ test('a change counts in its own minute, whose gauges are those before it until 
   const minutes = await readMinutes(sql, 'late', 10)
   expect(minutes.map(({ counts }) => counts)).toEqual([{ joined: 3 }, { reserved: 2 }, { cancelled: 1 }])
   expect(minutes.map((one) => one.gauges)).toEqual([gauges, ...Array(2).fill({ available: 7, waiting: 30 })])
+})
+
+test('the latest quarter of an hour is kept by the second, and that of the opening for good', async () => {
+  const opens_at = new Date(Date.now() - 3_600_000)
+  await writeSale(sql, 'seconds', saleOf(100))
+  await sql`update sales set opens_at = ${opens_at} where sale_id = 'seconds'`
+  const [one = ''] = await reserve('seconds', 2)
+  await moveOrders(sql, [one], { from: ['reserved'], to: 'paying' })
+  await advanceOrders(sql, [{ order: one, charge: 'ch_2' }], { from: ['paying'], to: 'confirmed' })
+  await count()
+  await addSeconds(sql, [{ sale: 'seconds', counts: { joined: 2 }, gauges: { waiting: 7, edge_at_ms: 1 } }])
+  const read = async () => await readSeconds(sql, 'seconds', opens_at, new Date(Date.now() + 60_000))
+  const sums: Record<string, number> = {}
+  for (const { counts } of await read())
+    for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value
+  expect(sums).toEqual({ reserved: 2, confirmed: 1, paid_minor: 1_000, joined: 2 })
+  expect((await read()).map(({ gauges }) => gauges)).toContainEqual({ waiting: 7 })
+
+  await sql`delete from sale_seconds where sale_id = 'seconds'`
+  for (const minutesAgo of [58, 30, 2])
+    await sql`
+      insert into sale_seconds
+      select 'seconds', date_trunc('second', now()) - make_interval(mins => ${minutesAgo}), '{}',
+        ${sql.json({ minutesAgo })}`
+  await deleteSeconds(sql)
+  expect((await read()).map(({ gauges }) => gauges.minutesAgo)).toEqual([58, 2])
 })

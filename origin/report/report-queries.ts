@@ -194,6 +194,24 @@ export const noteForecast = (
   where sale_id = ${saleId} and minute = date_trunc('minute', clock_timestamp())`
 
 /**
+ * The order events by sale, time and name, each with the number of its orders. `paid_minor` is the price of those that
+ * were confirmed.
+ */
+export function countsOf(tx: Queryable, events: readonly EventRow[], unit: 'minute' | 'second') {
+  const orders = events.flatMap(({ order_id, order_ids, type, at }) =>
+    (order_ids ?? [order_id]).map((id) => ({ id, name: type.replace('order.', ''), at: at.toISOString() })),
+  )
+  return tx`
+    select o.sale_id, date_trunc(${unit}, e.at) as ${tx(unit)}, each_name.name, sum(each_name.value) as orders
+    from unnest(${orders.map(({ id }) => id)}::uuid[], ${orders.map(({ name }) => name)}::text[],
+                ${orders.map(({ at }) => at)}::timestamptz[]) as e(order_id, name, at)
+    join orders o using (order_id)
+    cross join lateral (values (e.name, 1::bigint), ('paid_minor', case when e.name = 'confirmed'
+      then order_total(o.unit_price_minor, o.quantity, o.cart, o.bill) end)) as each_name(name, value)
+    where each_name.value is not null group by 1, 2, 3`
+}
+
+/**
  * Adds the order events to the minutes in which they happened. A minute without figures starts with the gauges of the
  * minute before, except those that hold for one minute only.
  */
@@ -204,13 +222,7 @@ export async function addOrderCounts(tx: Queryable, events: readonly EventRow[])
       select b.gauges - '{most_waiting,wait_seconds,wait_shown,wait_real,forecast_joins,forecast_checkouts}'::text[]
       from sale_minutes b
       where b.sale_id = each.sale_id and b.minute < each.minute order by b.minute desc limit 1), '{}')
-    from (
-      select o.sale_id, date_trunc('minute', e.at) as minute, replace(e.type, 'order.', '') as name,
-        sum(e.orders) as orders
-      from unnest(${events.map(({ order_id, order_ids }) => order_id ?? order_ids?.[0] ?? null)}::uuid[],
-                  ${events.map(({ type }) => type)}::text[], ${events.map(({ at }) => at.toISOString())}::timestamptz[],
-                  ${events.map(({ order_ids }) => order_ids?.length ?? 1)}::int[]) as e(order_id, type, at, orders)
-      join orders o using (order_id) group by 1, 2, 3) each
+    from (${countsOf(tx, events, 'minute')}) each
     group by sale_id, minute
     -- The rows are sorted, because several processes add at the same time and a different order would deadlock.
     order by sale_id, minute

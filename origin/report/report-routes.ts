@@ -2,14 +2,18 @@
 
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { exactly } from '../../shared/api/fields.ts'
+import { exactly, instant } from '../../shared/api/fields.ts'
+import type { SecondsAnswer } from '../../shared/api/operators/seconds.ts'
 import { parse } from '../../shared/parse.ts'
 import type { Config } from '../base/config.ts'
 import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
+import { query } from '../lib/http/request.ts'
 import type { OperatedSales } from '../sales/sales.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
 import { type ListAnnouncements, saleReport } from './sale-report.ts'
+import { secondsOf } from './seconds.ts'
+import { KEPT_MINUTES, readMarkers, readSeconds } from './seconds-queries.ts'
 
 interface ReportDeps {
   readonly announcements?: ListAnnouncements
@@ -32,6 +36,35 @@ export const reportRoutes = ({ sales, ...deps }: ReportDeps) =>
       parse(FunnelQuery, c.req.query())
       return c.json({ rows: await funnelOf(deps, await sales.find(c.req.param('sale'))) })
     })
+
+const SecondsQuery = v.object({ from: v.optional(instant), to: v.optional(instant) })
+/** A row this long before the first second shows from what its figures grew. */
+const BEFORE_MS = 8_000
+const SECOND_MS = 1_000
+const WINDOW_MS = KEPT_MINUTES * 60 * SECOND_MS
+/** Processes write the figures of a second within this time after its end. */
+const WRITTEN_WITHIN_MS = 3_000
+
+/** A sale by the second, by default its last quarter of an hour, and at most so much of it at once. */
+export const secondsRoutes = ({ sql, sales }: Pick<ReportDeps, 'sql' | 'sales'>) =>
+  new Hono().get('/sales/:sale/seconds', query(SecondsQuery), async (c) => {
+    const { sale_id, opens_at } = await sales.find(c.req.param('sale'))
+    const { from, to } = c.req.valid('query')
+    const completeMs = sales.nowMs() - WRITTEN_WITHIN_MS
+    const toMs = Math.min(to ? Date.parse(to) : completeMs, completeMs)
+    const fromMs = Math.max(from ? Date.parse(from) : toMs - WINDOW_MS, toMs - WINDOW_MS)
+    const [rows, markers] = await Promise.all([
+      readSeconds(sql, sale_id, new Date(fromMs - BEFORE_MS), new Date(toMs)),
+      readMarkers(sql, sale_id, new Date(fromMs), new Date(sales.nowMs())),
+    ])
+    const answer: SecondsAnswer = {
+      opens_at: opens_at.toISOString(),
+      until: new Date(toMs).toISOString(),
+      seconds: secondsOf(rows, fromMs, toMs),
+      markers,
+    }
+    return c.json(answer, 200)
+  })
 
 /** Findings of a sale, and those without a sale, such as a charge for an unknown order. */
 export const findingRoutes = (sql: Sql) =>

@@ -16,6 +16,7 @@ import type { QueueReports } from '../queue/queue-reports.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { addFigures, addOrderCounts, type SaleFigures } from './report-queries.ts'
+import { addOrderSeconds, addSeconds, deleteSeconds } from './seconds-queries.ts'
 import { NO_WAITS, type Wait, type Waits, waitGauges, withReport } from './waits.ts'
 
 const WRITE_MS = 1_000
@@ -25,6 +26,8 @@ const WRITE_MS = 1_000
  */
 const EDGE_TIME_EVERY_MS = 5_000
 const STOP_TIMEOUT_MS = 1_000
+/** Old seconds are deleted this often. */
+const DELETE_EVERY_MS = 60_000
 
 interface SaleCountsDeps extends LoopDeps {
   readonly sql: Sql
@@ -38,7 +41,17 @@ export const COUNT_READER = 'order counts'
 const PAGE = 500
 
 /** Counts the order events since the last round, whichever worker ran it. The result is true if there may be more. */
-export const countOrders = (sql: Sql) => readEvents(sql, COUNT_READER, addOrderCounts, PAGE, sql`e.type like 'order.%'`)
+export const countOrders = (sql: Sql) =>
+  readEvents(
+    sql,
+    COUNT_READER,
+    async (tx, events) => {
+      await addOrderCounts(tx, events)
+      await addOrderSeconds(tx, events)
+    },
+    PAGE,
+    sql`e.type like 'order.%'`,
+  )
 
 /** The gauges of each sale as last written: the time of the edge's last request, and the others as text. */
 type Written = Map<string, { readonly edgeAtMs: number; readonly text: string }>
@@ -52,6 +65,7 @@ export class SaleCounts {
   #counts = new Map<string, Record<string, number>>()
   #gauges: Written = new Map()
   #waits: Followed = new Map()
+  #deletedMs = 0
   readonly actor: Actor
 
   constructor(deps: SaleCountsDeps) {
@@ -103,6 +117,10 @@ export class SaleCounts {
     }
     this.#gauges = gaugesNow
     await addFigures(this.#deps.sql, decided)
+    await addSeconds(this.#deps.sql, changed)
+    if (performance.now() - this.#deletedMs < DELETE_EVERY_MS) return
+    this.#deletedMs = performance.now()
+    await deleteSeconds(this.#deps.sql)
   }
 
   /** Returns the waits that ended since the last round. */

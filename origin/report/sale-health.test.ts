@@ -11,7 +11,9 @@ describe('the summary of health', () => {
     const text = (changes: Partial<Situation>) => summary(changes).text
     expect(text({})).toBe('Selling well. Nothing needs you.')
     expect(text(WRONG.webhooks ?? {})).toBe('Selling well. One thing needs you.')
-    expect(text(WRONG.redis ?? {})).toBe('Open, and in trouble. One thing needs you now.')
+    expect(text(WRONG.redis ?? {})).toBe('Selling without the gate. Get Redis back.')
+    expect(text(WRONG.postgres ?? {})).toBe('Orders wait to be recorded. Leave the sale open.')
+    expect(text(WRONG.workers ?? {})).toBe('Open, and in trouble. One thing needs you now.')
     expect(text({ minutes: [{ minute: '', counts: {}, gauges: { waiting: 0 } }] })).toContain('Open; nobody waits.')
     expect(text({ phase: 'sold_out' })).toBe('Sold out. Nothing needs you.')
     expect(text({ phase: 'paused', addsUp: false })).toContain('Two things need you now.')

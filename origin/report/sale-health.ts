@@ -53,7 +53,7 @@ export function summaryOf(situation: Situation, before: HealthSummary | undefine
   const level = worst(needs)
   return {
     level,
-    text: `${stateText(situation, level)} ${demandText(needs.length, level)}`,
+    text: storeText(situation) ?? `${stateText(situation, level)} ${demandText(needs.length, level)}`,
     needs,
     parts: checked.map(({ name, text, troubles }) => ({ name, text, level: troubles ? worst(troubles) : 'unknown' })),
   }
@@ -66,6 +66,13 @@ const worst = (of: readonly { readonly level: Level }[]) =>
 const IN_WORDS = ['Nothing needs', 'One thing needs', 'Two things need', 'Three things need', 'Four things need']
 const demandText = (needs: number, level: Level) =>
   `${IN_WORDS[needs] ?? `${needs} things need`} you${level === 'bad' ? ' now' : ''}.`
+
+/** What an open sale does without one of its stores, and what to do; null if both serve. */
+function storeText({ phase, health: { ledger, redis } }: Situation): string | null {
+  if (phase !== 'open' || (ledger && redis)) return null
+  if (ledger) return 'Selling without the gate. Get Redis back.'
+  return redis ? 'Orders wait to be recorded. Leave the sale open.' : 'Nothing is sold. Get Redis and Postgres back.'
+}
 
 function stateText({ phase, minutes }: Situation, level: Level): string {
   switch (phase) {

@@ -108,8 +108,14 @@ export async function deleteEvents(tx: Queryable, days: number): Promise<number>
   return count
 }
 
-/** Deletes the figures by minute of sales that ended that long ago. */
+/** Deletes the figures by minute, and those by second, of sales that ended that long ago. */
 export async function deleteMinutes(tx: Queryable, days: number): Promise<number> {
+  await tx`
+    delete from sale_seconds where (sale_id, second) in (
+      select m.sale_id, m.second from sales s cross join lateral (
+        select sale_id, second from sale_seconds where sale_id = s.sale_id limit ${RETENTION_BATCH}) m
+      where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
+      limit ${RETENTION_BATCH})`
   const { count } = await tx`
     delete from sale_minutes where (sale_id, minute) in (
       select m.sale_id, m.minute from sales s cross join lateral (

@@ -150,6 +150,7 @@ export class Live {
         ...turnsOf(phase, gauges),
         reserved: counts.reserved ?? 0,
         paid: counts.confirmed ?? 0,
+        revenue_minor: counts.paid_minor ?? 0,
       },
       minutes: withCallsMade(minutes, firstOpeningMs(sale)),
       before,

@@ -117,6 +117,7 @@ const ROUTES: readonly Route[] = [
   admin('GET', '/queues/{id}/failing'),
   admin('POST', '/queues/{id}/retry'),
   admin('GET', '/sales/{sale}/findings'),
+  admin('GET', '/sales/{sale}/seconds'),
   admin('GET', '/findings'),
   admin('GET', '/sales/{sale}/funnel?by={id}'),
   admin('GET', '/search/misses?from={id}'),

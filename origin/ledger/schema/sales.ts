@@ -323,3 +323,18 @@ export const saleSources = pgTable(
   },
   (t) => [primaryKey({ columns: [t.sale_id, t.source] })],
 )
+
+/**
+ * A sale by the second, for the charts: what happened in it, and the values at its end. The rows of the opening stay,
+ * and the others go after a quarter of an hour.
+ */
+export const saleSeconds = pgTable(
+  'sale_seconds',
+  {
+    sale_id: text().notNull(),
+    second: instant().notNull(),
+    counts: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
+    gauges: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.sale_id, t.second] })],
+)

@@ -82,6 +82,8 @@ export interface Funnel {
   readonly did_not_come: number | null
   readonly reserved: number
   readonly paid: number
+  /** The price of all paid orders, before refunds. */
+  readonly revenue_minor: number
 }
 
 /** The fields of `GET /admin/sales/{sale}/live` in addition to the sale's state. */
