@@ -28,12 +28,21 @@ export async function buildConsole(): Promise<void> {
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    // The console's face is served beside its script and style.
+    loader: { '.woff2': 'file' },
+    assetNames: 'console-[name]-[hash]',
     logLevel: 'silent',
   })
   const outputs = Object.keys(metafile.outputs).map((path) => basename(path))
   const named = (ending: string) => outputs.find((name) => name.endsWith(ending)) ?? ''
   const inputs = [...Object.keys(metafile.inputs), LOCK_FILE]
-  writeManifest({ script: named('.js'), style: named('.css'), inputs, built_ms: startedMs })
+  writeManifest({
+    script: named('.js'),
+    style: named('.css'),
+    faces: outputs.filter((name) => name.endsWith('.woff2')),
+    inputs,
+    built_ms: startedMs,
+  })
   for (const name of readdirSync(DIST))
     if (name.startsWith('console-') && !outputs.includes(name)) rmSync(join(DIST, name), { force: true })
 }
@@ -56,6 +65,8 @@ function writeManifest(built: ConsoleBuild): void {
 export interface ConsoleBuild {
   readonly script: string
   readonly style: string
+  /** The files of the console's face. */
+  readonly faces: readonly string[]
   /** The bundled files, by path from the project's root, and the time at which bundling began. */
   readonly inputs: readonly string[]
   readonly built_ms: number

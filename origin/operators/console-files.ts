@@ -25,7 +25,8 @@ export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
   if (!built) throw new Error('the console is not built: run "npm run build:console" and start again')
   const asset = (name: string, type: string) =>
     [name, { type, body: new Uint8Array(readFileSync(join(DIST, name))) }] as const
-  const assets = new Map([asset(built.script, 'text/javascript'), asset(built.style, 'text/css')])
+  const faces = built.faces.map((name) => asset(name, 'font/woff2'))
+  const assets = new Map([asset(built.script, 'text/javascript'), asset(built.style, 'text/css'), ...faces])
   const pageOf = (title: string, body: unknown) => documentOf(title, `/console/assets/${built.style}`, body)
   const page = pageOf(
     'Console',
@@ -35,7 +36,7 @@ export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
   const message = (title: string, text: string) =>
     pageOf(
       title,
-      html`<main class="sign-in"><div class="card">
+      html`<main class="sign-in"><div>
 <h1>${title}</h1><p>${text}</p><p><a href="/console">To the console</a></p>
 </div></main>`,
     )

@@ -74,8 +74,9 @@ export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps):
     const cookie = sessionIn(c)
     const operator = (cookie && (await operators.bySession(cookie))) || null
     // If `oidc` is true, the page offers to sign in at the company's service. `shop` is the address of visitors'
-    // pages.
-    return c.json({ operator, oidc: config.oidc !== undefined, shop: shop ?? null }, 200, NO_STORE)
+    // pages, and `environment` is where this origin runs.
+    const about = { oidc: config.oidc !== undefined, shop: shop ?? null, environment: config.NODE_ENV }
+    return c.json({ operator, ...about }, 200, NO_STORE)
   })
 
   app.delete('/session', async (c) => {

@@ -13,11 +13,26 @@ export async function goWithin(page: Page, url: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
 }
 
-/** Signs in with the key of an operator who is created for it. */
-export async function signIn(page: Page, system: RunSystem, name: string, role: Role): Promise<void> {
+/** Follows a link of the side column, which a phone shows as a menu. */
+export async function followLink(page: Page, name: string): Promise<void> {
+  await openMenu(page)
+  await page.getByRole('link', { name, exact: true }).click()
+}
+
+export async function openMenu(page: Page): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu' })
+  if (await menu.isVisible()) await menu.click()
+}
+
+/** What the page itself offers to press, beside the frame around it. */
+export const actsOn = (page: Page) => page.getByRole('main').getByRole('button').allInnerTexts()
+
+/** Signs in with the key of an operator who is created for it, and returns the key. */
+export async function signIn(page: Page, system: RunSystem, name: string, role: Role): Promise<string> {
   const { key } = await admin<{ key: string }>(system, 'POST', '/operators', { name, role })
   await page.goto(`${system.originUrl}/console`)
   await page.getByLabel('Your key').fill(key)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Sales', exact: true }).waitFor()
+  return key
 }

@@ -42,6 +42,9 @@ export const admin = hc<AdminApi>('/admin', {
   fetch: (input: RequestInfo | URL, init?: RequestInit) => send(input, init),
 })
 
+/** The sales in use. Pages and the palette share the result under the key `sales`. */
+export const readSales = () => read(admin.sales.$get())
+
 /** Returns the JSON of a call, for example `await read(admin.sales.$get())`. */
 export async function read<T>(call: Promise<{ json(): Promise<T> }>): Promise<T> {
   return (await call).json()

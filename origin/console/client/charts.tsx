@@ -61,7 +61,7 @@ function Chart({ title, unit, minutes, series }: ChartProps) {
       plot.current?.destroy()
       const axis = {
         stroke: colourOf('--quiet'),
-        grid: { stroke: colourOf('--line'), width: 1 },
+        grid: { stroke: colourOf('--hair'), width: 1 },
         ticks: { show: false },
       }
       plot.current = new uPlot(
@@ -114,7 +114,7 @@ function Chart({ title, unit, minutes, series }: ChartProps) {
   }, [minutes])
 
   return (
-    <figure class="chart card">
+    <figure class="chart-figure sec">
       <figcaption>
         <h3>
           {title}
@@ -165,9 +165,9 @@ export const FlowChart = ({ title = 'Each minute', minutes }: MinutesProps & { r
     unit="people, orders"
     minutes={minutes}
     series={[
-      { name: 'joined', values: counts(minutes, 'joined'), colour: '--quiet' },
-      { name: 'reserved', values: counts(minutes, 'reserved'), colour: '--hold' },
-      { name: 'paid', values: counts(minutes, 'confirmed'), colour: '--good' },
+      { name: 'joined', values: counts(minutes, 'joined'), colour: '--c3' },
+      { name: 'reserved', values: counts(minutes, 'reserved'), colour: '--c2' },
+      { name: 'paid', values: counts(minutes, 'confirmed'), colour: '--c1' },
     ]}
   />
 )
@@ -177,7 +177,7 @@ export const WaitingChart = ({ minutes }: MinutesProps) => (
     title="Waiting in line"
     unit="people"
     minutes={minutes}
-    series={[{ name: 'waiting', values: gauge(minutes, 'waiting'), colour: '--accent' }]}
+    series={[{ name: 'waiting', values: gauge(minutes, 'waiting'), colour: '--c2' }]}
   />
 )
 
@@ -187,8 +187,8 @@ export const RateChart = ({ minutes }: MinutesProps) => (
     unit="people"
     minutes={minutes}
     series={[
-      { name: 'called', values: gauge(minutes, 'called_per_second'), colour: '--accent' },
-      { name: 'asked for', values: gauge(minutes, 'rate_target'), colour: '--quiet', dashed: true },
+      { name: 'called', values: gauge(minutes, 'called_per_second'), colour: '--c1' },
+      { name: 'asked for', values: gauge(minutes, 'rate_target'), colour: '--c3', dashed: true },
     ]}
   />
 )
@@ -198,9 +198,9 @@ export const StockChart = ({ minutes }: MinutesProps) => (
     title="Units"
     minutes={minutes}
     series={[
-      { name: 'sold', values: gauge(minutes, 'sold'), colour: '--good' },
-      { name: 'held', values: gauge(minutes, 'held'), colour: '--hold' },
-      { name: 'free', values: gauge(minutes, 'available'), colour: '--quiet', dashed: true },
+      { name: 'sold', values: gauge(minutes, 'sold'), colour: '--c1' },
+      { name: 'held', values: gauge(minutes, 'held'), colour: '--c2' },
+      { name: 'free', values: gauge(minutes, 'available'), colour: '--c3', dashed: true },
     ]}
   />
 )
@@ -215,9 +215,9 @@ export const WaitChart = ({ minutes }: MinutesProps) => (
       {
         name: 'as shown',
         values: minutes.map(({ gauges }) => gauges.wait_shown ?? gauges.wait_seconds ?? null),
-        colour: '--hold',
+        colour: '--c2',
       },
-      { name: 'as it was', values: gauge(minutes, 'wait_real'), colour: '--good', dashed: true },
+      { name: 'as it was', values: gauge(minutes, 'wait_real'), colour: '--c1', dashed: true },
     ]}
   />
 )

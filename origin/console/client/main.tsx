@@ -1,8 +1,14 @@
 /** The console's entry: chooses the page for an address, and draws the frame around it. */
-import './style.css'
+import './look/look.css'
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { type ComponentChild, render } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
+import { listen } from './frame/keys.ts'
+import { openPalette, Palette } from './frame/palette.tsx'
+import { SaleFrame } from './frame/sale-frame.tsx'
+import { Side, Top } from './frame/side.tsx'
+import { SignedOut, SignInPage } from './frame/sign-in.tsx'
 import { AccessPage } from './pages/access/access-page.tsx'
 import { AuditPage } from './pages/audit/audit-page.tsx'
 import { AnnounceButtons } from './pages/feed/announce.tsx'
@@ -25,46 +31,45 @@ import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
 import { SynonymsPage } from './pages/search/synonyms-page.tsx'
 import { WebhooksPage } from './pages/webhooks/webhooks-page.tsx'
 import { Failure, Loading } from './parts.tsx'
-import { SaleFrame, type Tab } from './sale-frame.tsx'
 import { SalesPage } from './sales-page.tsx'
-import { may, queries, readSession, session, signOut } from './session.ts'
-import { SignInPage } from './sign-in-page.tsx'
+import { queries, readSession, session } from './session.ts'
+import { Head } from './sheet/page.tsx'
 import { Toast } from './toast.tsx'
 
 /** What features offer to change what visitors of a sale read. */
 const NOTICES: readonly NoticeControl[] = [AnnounceButtons]
 
-type SalePages = readonly (readonly [end: string, Page: (props: { sale: string }) => ComponentChild, tab?: string])[]
-
-/** The pages of a sale: the end of the address, the page, and its tab. */
+/** The pages of a sale: the end of the address, and the page. */
 const SALE_PAGES = [
-  ['', ({ sale }) => <SalePage sale={sale} notices={NOTICES} />, 'Live'],
-  ['/edit', EditSalePage, 'Edit'],
-  ['/goods', GoodsPage, 'Goods'],
-  ['/promo-codes', PromoCodesPage, 'Promo codes'],
-  ['/preview', PreviewPage, 'Preview'],
-  ['/feed', FeedPage, 'Feed'],
-  ['/scheduled', ScheduledPage, 'Scheduled'],
-  ['/access', AccessPage, 'Rules and blocks'],
-  ['/invitations', InvitationsPage, 'Invitations'],
-  ['/hall', HallPage, 'Hall'],
+  ['', ({ sale }) => <SalePage sale={sale} notices={NOTICES} />],
+  ['/edit', EditSalePage],
+  ['/goods', GoodsPage],
+  ['/promo-codes', PromoCodesPage],
+  ['/preview', PreviewPage],
+  ['/feed', FeedPage],
+  ['/scheduled', ScheduledPage],
+  ['/access', AccessPage],
+  ['/invitations', InvitationsPage],
+  ['/hall', HallPage],
   ['/hall/box-office', BoxOfficePage],
   ['/hall/import', ImportPage],
-  ['/report', ReportPage, 'Report'],
-] as const satisfies SalePages
-const TABS = (SALE_PAGES as SalePages).flatMap(([end, , tab]): Tab[] => (tab === undefined ? [] : [[end, tab]]))
+  ['/report', ReportPage],
+] as const satisfies readonly (readonly [end: string, Page: (props: { sale: string }) => ComponentChild])[]
 
 function Console() {
   const operator = session.value
+  const [, navigate] = useLocation()
+  useEffect(() => listen({ openPalette, navigate }), [navigate])
   if (operator === 'unknown') return <Loading />
   if (operator === null) return <SignInPage />
   return (
-    <>
-      <a class="skip" href="#main">
-        Skip to the content
+    <div class="frame">
+      <a class="skip btn" href="#main">
+        To the page
       </a>
-      <Bar name={operator.name} role={operator.role} />
-      <main id="main">
+      <Top />
+      <Side />
+      <main class="sheet" id="main" tabIndex={-1}>
         <Switch>
           <Route path="/console">
             <SalesPage />
@@ -75,7 +80,7 @@ function Console() {
           {SALE_PAGES.map(([end, Page]) => (
             <Route key={end} path={`/console/sales/:sale${end}`}>
               {({ sale }) => (
-                <SaleFrame key={sale} sale={sale} tabs={TABS}>
+                <SaleFrame key={sale} sale={sale}>
                   <Page sale={sale} />
                 </SaleFrame>
               )}
@@ -101,47 +106,19 @@ function Console() {
             <OperatorsPage />
           </Route>
           <Route>
-            <h1>There is nothing here</h1>
-            <p>
-              <Link href="/console">All sales</Link>
-            </p>
+            <Head title="There is nothing here" />
+            <div class="empty">
+              <Link class="btn" href="/console">
+                All sales
+              </Link>
+            </div>
           </Route>
         </Switch>
       </main>
+      <Palette />
       <Toast />
-    </>
-  )
-}
-
-function Bar({ name, role }: { name: string; role: string }) {
-  const [path] = useLocation()
-  const links = [
-    ['/console', 'Sales'],
-    ['/console/orders', 'Orders'],
-    ['/console/queues', 'Queues'],
-    ['/console/search', 'Search'],
-    ['/console/webhooks', 'Webhooks'],
-    ['/console/audit', 'Audit'],
-    ...(may('owner') ? [['/console/operators', 'Operators'] as const] : []),
-  ] as const
-  const isIn = (href: string) =>
-    href === '/console' ? path === href || path.startsWith('/console/sales') : path.startsWith(href)
-  return (
-    <header class="bar">
-      <nav aria-label="Console">
-        {links.map(([href, text]) => (
-          <Link key={href} href={href} aria-current={isIn(href) ? 'page' : undefined}>
-            {text}
-          </Link>
-        ))}
-      </nav>
-      <p>
-        <span title={`role: ${role}`}>{name}</span>
-        <button type="button" class="link" onClick={() => void signOut()}>
-          Sign out
-        </button>
-      </p>
-    </header>
+      <SignedOut />
+    </div>
   )
 }
 

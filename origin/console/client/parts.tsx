@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Funnel } from '../../../shared/api/operators/live.ts'
 import { ApiError } from './api.ts'
+import { Icon, type IconName, Keys } from './sheet/icon.tsx'
 import { type Done, say } from './toast.tsx'
 
 /** Describes an error in words, with the errors of single fields. */
@@ -36,50 +37,73 @@ function messageOf(error: unknown): string {
 interface ConfirmProps {
   /** The label of the button that opens the dialog, and of the one that confirms unless `act` is set. */
   readonly action: string
+  /** What the opening button shows, if that is not `action` alone. */
+  readonly text?: ComponentChildren
   /** The label of the button that confirms. It gets the focus, because the dialog has no required field. */
   readonly act?: string
+  /** The heading of the dialog, and one quiet line below it. */
+  readonly title?: string
+  readonly sub?: string
   /** The name for screen readers, if several buttons have the same label. */
   readonly name?: string
-  /** Describes the effect in a sentence. */
+  readonly icon?: IconName
+  /** The key that opens the dialog. */
+  readonly keys?: string | undefined
+  readonly look?: 'primary' | 'bare' | undefined
+  /** Describes the effect in a sentence, or as `Effects`. */
   readonly effect: ComponentChildren
   readonly disabled?: boolean
   readonly danger?: boolean
   readonly children?: ComponentChildren
   /** Performs the action and reports the result. The dialog shows an error that it throws. */
   onConfirm(form: FormData): Promise<Done>
+  onKeyDown?(event: KeyboardEvent): void
 }
 
 /**
  * A button that opens a dialog with the effect of an action, which runs after confirmation. `children` are fields of
  * the dialog's form.
  */
-export function Confirm({ action, act, name, effect, disabled, danger, children, onConfirm }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { action, act, name, effect, disabled, danger, children, look = '', icon, keys, title, sub } = props
   const dialog = useRef<HTMLDialogElement>(null)
-  const { onSubmit, error, isPending } = useSubmit(onConfirm, () => dialog.current?.close())
+  const { onSubmit, error, isPending } = useSubmit(props.onConfirm, () => dialog.current?.close())
   return (
     <>
-      <button type="button" aria-label={name} disabled={disabled} onClick={() => dialog.current?.showModal()}>
-        {action}
+      <button
+        type="button"
+        class={`btn ${look}`}
+        aria-label={name}
+        aria-keyshortcuts={keys}
+        disabled={disabled}
+        onClick={() => dialog.current?.showModal()}
+      >
+        {icon && <Icon name={icon} />}
+        {props.text ?? action}
+        {keys !== undefined && look === 'primary' && <Keys class="wide">{keys}</Keys>}
       </button>
-      <dialog ref={dialog} aria-label={action}>
+      <dialog ref={dialog} aria-label={action} onKeyDown={props.onKeyDown}>
         <form onSubmit={onSubmit}>
-          <h2>{action}</h2>
+          <header>
+            <h2>{title ?? action}</h2>
+            {sub !== undefined && <p class="quiet">{sub}</p>}
+          </header>
           {typeof effect === 'string' ? <p>{effect}</p> : effect}
           {children}
           <Failure error={error} />
-          <p class="buttons">
-            <button type="button" onClick={() => dialog.current?.close()}>
+          <footer class="row ends">
+            <button type="button" class="btn tall" onClick={() => dialog.current?.close()}>
               Go back
             </button>
             <button
               type="submit"
-              class={danger ? 'danger' : 'primary'}
+              class={`btn tall ${danger ? 'danger' : 'primary'}`}
               disabled={isPending}
               autofocus={act !== undefined}
             >
               {act ?? action}
             </button>
-          </p>
+          </footer>
         </form>
       </dialog>
     </>

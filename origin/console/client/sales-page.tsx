@@ -1,16 +1,27 @@
-/** All sales in use: those with problems first, followed by running, future and past ones. */
+/** All sales in use: the running ones large, the coming ones in the middle, those that are over as rows. */
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
+import type { JSX } from 'preact'
 import { Link } from 'wouter-preact'
-import { admin, read } from './api.ts'
-import { count, Failure, instant, Loading, useTitle } from './parts.tsx'
-import { may } from './session.ts'
+import { clock } from '../../../shared/format.ts'
+import { readSales } from './api.ts'
+import { count, Failure, figure, instant, Loading, useTitle } from './parts.tsx'
+import { may, shop } from './session.ts'
+import { SearchField } from './sheet/controls.tsx'
+import { Icon, Keys } from './sheet/icon.tsx'
+import { Dot, type Mark, Meter, Phase, State } from './sheet/marks.tsx'
+import { EmptyState, Head, Section } from './sheet/page.tsx'
+import { Picture } from './sheet/picture.tsx'
+import { Table } from './sheet/table.tsx'
 
-export const readSales = () => read(admin.sales.$get())
 type Sale = Awaited<ReturnType<typeof readSales>>['sales'][number]
+type Found = Sale & { readonly findings: number }
 
 const REFRESH_MS = 3_000
-const PHASES = ['open', 'all_in_carts', 'paused', 'upcoming', 'sold_out', 'ended']
+/** A list shows this many rows or cards at first, and so many more with each press of the button. */
+const ROWS = 25
+const CARDS = 24
+const OVER = ['sold_out', 'ended']
 
 export function SalesPage() {
   const { data, error } = useQuery({ queryKey: ['sales'], queryFn: readSales, refetchInterval: REFRESH_MS })
@@ -19,88 +30,272 @@ export function SalesPage() {
   const typed = words.value.toLowerCase().split(/\s+/)
   const found = (data?.sales ?? [])
     .filter(({ sale, name }) => typed.every((word) => `${sale} ${name}`.toLowerCase().includes(word)))
-    .map((sale) => ({ ...sale, findings: data?.findings[sale.sale] ?? 0 }))
-    .sort(byUrgency)
+    .map((sale): Found => ({ ...sale, findings: data?.findings[sale.sale] ?? 0 }))
+  const opened = ({ opens_at }: Found) => Date.parse(opens_at)
+  const coming = found.filter(({ phase }) => phase === 'upcoming').sort((a, b) => opened(a) - opened(b))
+  const over = found.filter(({ phase }) => OVER.includes(phase)).sort((a, b) => opened(b) - opened(a))
+  const running = found
+    .filter((sale) => !coming.includes(sale) && !over.includes(sale))
+    .sort((a, b) => urgency(b) - urgency(a) || opened(b) - opened(a))
+  const needy = found.filter((sale) => urgency(sale) > 0).length
   return (
     <>
-      <div class="heading">
-        <h1>Sales</h1>
+      <Head
+        title="Sales"
+        sub={
+          data &&
+          `${runs(running.length)}${needy > 0 ? `, ${count(needy)} ${needy === 1 ? 'needs' : 'need'} you` : ''}; ` +
+            `${count(coming.length)} ${coming.length === 1 ? 'is' : 'are'} to come`
+        }
+      >
+        <SearchField
+          label="Search"
+          placeholder="Name or id"
+          value={words.value}
+          onInput={(value) => (words.value = value)}
+        />
         {may('operator') && (
-          <Link class="button" href="/console/sales/new">
+          <Link class="btn primary" href="/console/sales/new" aria-keyshortcuts="N">
+            <Icon name="plus" />
             New sale
+            <Keys class="wide">N</Keys>
           </Link>
         )}
-        <label class="sales-search">
-          Search
-          <input
-            type="search"
-            value={words.value}
-            onInput={({ currentTarget }) => {
-              words.value = currentTarget.value
-            }}
-          />
-        </label>
-      </div>
+      </Head>
       <Failure error={error} />
       {!data && !error && <Loading />}
       {data && found.length === 0 && (
-        <p>{data.sales.length === 0 ? 'There is no sale yet.' : 'No sale has these words.'}</p>
+        <EmptyState text={data.sales.length === 0 ? 'There is no sale yet.' : 'No sale has these words.'} />
       )}
-      <ul class="cards">
-        {found.map((sale) => (
-          <SaleCard key={sale.sale} sale={sale} />
-        ))}
-      </ul>
+      {running.length > 0 && <Cards title="Running" least="26rem" sales={running} Card={Running} />}
+      {coming.length > 0 && <Cards title="Coming" least="17rem" sales={coming} Card={Coming} />}
+      {over.length > 0 && <Over sales={over} />}
     </>
   )
 }
 
-type Found = Sale & { readonly findings: number }
-
-function byUrgency(a: Found, b: Found): number {
-  const rank = ({ invariant, findings, phase }: Found) =>
-    !invariant.holds ? -2 : findings > 0 ? -1 : PHASES.indexOf(phase)
-  // The next sale to open comes first, and so does the last one that ended.
-  const time = Date.parse(a.opens_at) - Date.parse(b.opens_at)
-  return rank(a) - rank(b) || (a.phase === 'upcoming' ? time : -time)
+interface CardsProps {
+  readonly title: string
+  /** The least width of a card. */
+  readonly least: string
+  readonly sales: readonly Found[]
+  readonly Card: (props: { readonly sale: Found }) => JSX.Element
 }
 
-function SaleCard({ sale: { sale, name, phase, opens_at, test, invariant, findings } }: { sale: Found }) {
-  const { total, sold, holds } = invariant
+function Cards({ title, least, sales, Card }: CardsProps) {
+  const shown = useSignal(CARDS)
   return (
-    <li class={`card ${holds ? '' : 'wrong'}`}>
-      <h2>
-        <Link href={`/console/sales/${sale}`}>{name}</Link>
-      </h2>
-      <small class="quiet">
-        <code>{sale}</code>
-      </small>
-      <p class="badges">
-        <span class={`phase ${phase}`}>{phase.replaceAll('_', ' ')}</span>
-        {test && <span class="phase">test</span>}
-        <span class="quiet">
-          {phase === 'upcoming' ? 'opens' : 'opened'} {instant(opens_at)}
-        </span>
-      </p>
-      <span class="units" role="img" aria-label={`${count(sold)} of ${count(total)} sold`}>
-        <i class="sold" style={`width: ${total > 0 ? (100 * sold) / total : 0}%`} />
-      </span>
-      <p aria-hidden="true">
-        {count(sold)} of {count(total)} sold
-      </p>
-      {!holds && <p class="bad">Stock does not add up.</p>}
-      {findings > 0 && (
-        <p class="bad">
-          {count(findings)} {findings === 1 ? 'finding is' : 'findings are'} open.
+    <Section title={title} aside={<span class="small quiet">{count(sales.length)}</span>}>
+      <ul class="cards" style={`--least: ${least}`}>
+        {sales.slice(0, shown.value).map((sale) => (
+          <Card key={sale.sale} sale={sale} />
+        ))}
+      </ul>
+      <More rest={sales.length - shown.value} step={CARDS} onMore={() => (shown.value += CARDS)} />
+    </Section>
+  )
+}
+
+interface MoreProps {
+  readonly rest: number
+  readonly step: number
+  onMore(): void
+}
+
+const More = ({ rest, step, onMore }: MoreProps) =>
+  rest > 0 && (
+    <p>
+      <button type="button" class="btn" onClick={onMore}>
+        Show {Math.min(step, rest)} more
+      </button>
+    </p>
+  )
+
+const runs = (many: number) => (many === 0 ? 'None runs' : `${count(many)} ${many === 1 ? 'runs' : 'run'}`)
+const urgency = ({ invariant, findings }: Found) => (invariant.holds ? Math.min(1, findings) : 2)
+
+function Title({ sale: { sale, name, phase, test, opens_at, products }, isLarge }: { sale: Found; isLarge?: boolean }) {
+  return (
+    <header class="row no-wrap">
+      <Picture products={products} isLarge={isLarge ?? false} />
+      <div class="stack close">
+        <h3>
+          <Link href={`/console/sales/${sale}`}>{name}</Link>
+        </h3>
+        <p class="row small quiet tight-row">
+          {phase !== 'upcoming' && <Phase phase={phase} />}
+          {test && <State level="info">Test</State>}
+          {phase !== 'upcoming' && <span>opened {instant(opens_at)}</span>}
+          <code>{sale}</code>
         </p>
-      )}
-      {may('operator') && (
-        <p>
-          <Link href={`/console/sales/new?copy=${sale}`} aria-label={`Copy ${name}`}>
-            Copy
-          </Link>
+      </div>
+      <Acts sale={sale} name={name} />
+    </header>
+  )
+}
+
+/** What leads elsewhere lies above the card's own link. */
+const Acts = ({ sale, name }: { readonly sale: string; readonly name: string }) => (
+  <span class="row no-wrap end acts">
+    {may('operator') && (
+      <Link class="btn bare" href={`/console/sales/new?copy=${sale}`} aria-label={`Copy ${name}`} title="Copy">
+        <Icon name="copy" />
+      </Link>
+    )}
+    {shop.value !== null && (
+      <a
+        class="btn bare"
+        href={`${shop.value}/sales/${sale}`}
+        target="_blank"
+        rel="noreferrer"
+        aria-label={`Visitors’ page of ${name}, ${sale}`}
+        title="Visitors’ page"
+      >
+        <Icon name="ext" flip />
+      </a>
+    )}
+  </span>
+)
+
+function Running({ sale }: { readonly sale: Found }) {
+  const { invariant, queue, rates, phase } = sale
+  const { sold, held, total } = invariant
+  const called = phase === 'open' ? rates.called_per_second : 0
+  return (
+    <li class="card">
+      <Title sale={sale} isLarge />
+      <div class="stack close">
+        <Meter
+          total={total}
+          shares={[
+            { name: 'sold', value: sold, colour: '--c1' },
+            { name: 'held', value: held, colour: '--c2' },
+          ]}
+        />
+        <p class="row small">
+          <span>
+            <b>{count(sold)}</b> of {count(total)} sold
+          </span>
+          <span class="quiet">{count(held)} held</span>
         </p>
-      )}
+      </div>
+      <dl class="trio">
+        <Small name="Waiting" value={queue.waiting === null ? 'not known' : count(queue.waiting)} />
+        <Small
+          name="Called"
+          value={called === null ? 'not known' : called === 0 ? 'nobody' : `${figure(called)} a second`}
+        />
+        <Small name="Free" value={count(invariant.available)} />
+      </dl>
+      <Trouble sale={sale} />
     </li>
+  )
+}
+
+const Small = ({ name, value }: { readonly name: string; readonly value: string }) => (
+  <div class="fig">
+    <dt>{name}</dt>
+    <dd>
+      <b>{value}</b>
+    </dd>
+  </div>
+)
+
+function Coming({ sale }: { readonly sale: Found }) {
+  const { opens_at, server_time, invariant } = sale
+  const seconds = (Date.parse(opens_at) - Date.parse(server_time)) / 1000
+  return (
+    <li class="card">
+      <Title sale={sale} />
+      <p>
+        <b class="when">{seconds < DAY_SECONDS ? `in ${clock('en', Math.max(0, seconds))}` : instant(opens_at)}</b>
+        {seconds < DAY_SECONDS && (
+          <>
+            <br />
+            <span class="small quiet">{instant(opens_at)}</span>
+          </>
+        )}
+      </p>
+      <p class="small">
+        <b>{count(invariant.total)}</b> units
+      </p>
+      <Trouble sale={sale} />
+    </li>
+  )
+}
+
+const DAY_SECONDS = 86_400
+
+function Trouble({ sale: { invariant, findings } }: { readonly sale: Found }) {
+  const [level, text]: readonly [Mark, string] = invariant.holds
+    ? ['watch', `${count(findings)} ${findings === 1 ? 'finding is' : 'findings are'} open.`]
+    : ['bad', 'Stock does not add up.']
+  if (invariant.holds && findings === 0) return null
+  return (
+    <p class={`trouble is-${level} row no-wrap`}>
+      <Dot level={level} />
+      <span>{text}</span>
+    </p>
+  )
+}
+
+function Over({ sales }: { readonly sales: readonly Found[] }) {
+  const shown = useSignal(ROWS)
+  return (
+    <Section title="Over" aside={<span class="small quiet">{count(sales.length)}</span>}>
+      <Table
+        label="Sales that are over"
+        rows={sales.slice(0, shown.value)}
+        keyOf={({ sale }) => sale}
+        columns={[
+          { name: 'Picture', unnamed: true, phone: 'a', cell: ({ products }) => <Picture products={products} /> },
+          {
+            name: 'Sale',
+            cell: ({ sale, name, test }) => (
+              <>
+                <Link href={`/console/sales/${sale}`}>{name}</Link> {test && <State level="info">Test</State>}
+                <br />
+                <small class="quiet mono">{sale}</small>
+              </>
+            ),
+          },
+          { name: 'Opened', wide: true, cell: ({ opens_at }) => instant(opens_at) },
+          {
+            name: 'State',
+            phone: 'z',
+            cell: (sale) => (urgency(sale) > 0 ? <Trouble sale={sale} /> : <Phase phase={sale.phase} />),
+          },
+          {
+            name: 'Sold',
+            number: true,
+            phone: 'z',
+            cell: ({ invariant: { sold, total } }) => (
+              <>
+                {count(sold)} <span class="quiet">of {count(total)}</span>
+              </>
+            ),
+          },
+          {
+            name: 'Report',
+            unnamed: true,
+            wide: true,
+            number: true,
+            cell: ({ sale, name }) => (
+              <Link href={`/console/sales/${sale}/report`} aria-label={`Report of ${name}, ${sale}`}>
+                Report
+              </Link>
+            ),
+          },
+          {
+            name: 'Acts',
+            unnamed: true,
+            wide: true,
+            number: true,
+            cell: ({ sale, name }) => <Acts sale={sale} name={name} />,
+          },
+        ]}
+      />
+      <More rest={sales.length - shown.value} step={ROWS} onMore={() => (shown.value += ROWS)} />
+    </Section>
   )
 }

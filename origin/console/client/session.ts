@@ -13,32 +13,51 @@ export const offersService = signal(false)
 /** The address of visitors' pages; null if the origin is not configured with it. */
 export const shop = signal<string | null>(null)
 
+/** Where the origin runs: `production` or `development`; null until it has responded. */
+export const environment = signal<string | null>(null)
+
+/** The time at which the session ended while a page was open, in ms; null while it lasts. The page stays as it was. */
+export const signedOutMs = signal<number | null>(null)
+
 const PATH = '/console/session'
 
 export async function readSession(): Promise<void> {
-  const { operator, oidc, shop: address } = await (await send(PATH)).json()
+  const { operator, oidc, shop: address, environment: name } = await (await send(PATH)).json()
   offersService.value = oidc
   shop.value = address
-  session.value = operator
+  environment.value = name
+  begin(operator)
 }
 
 export async function signIn(key: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }
-  session.value = await (await send(PATH, { method: 'POST', headers, body: JSON.stringify({ key }) })).json()
+  begin(await (await send(PATH, { method: 'POST', headers, body: JSON.stringify({ key }) })).json())
+}
+
+/** The same operator goes on where they were; somebody else begins anew. */
+function begin(operator: Operator | null): void {
+  const before = session.value
+  const isKept = before !== 'unknown' && before !== null && signedOutMs.value !== null
+  if (isKept && operator === null) return
+  if (isKept && operator?.name !== before.name) {
+    queries.clear()
+    history.replaceState(null, '', '/console')
+  }
+  signedOutMs.value = null
+  session.value = operator
+  if (isKept) void queries.invalidateQueries()
 }
 
 export async function signOut(): Promise<void> {
   await send(PATH, { method: 'DELETE' })
-  endSession()
-}
-
-function endSession(): void {
   session.value = null
   queries.clear()
 }
 
+/** What was typed stays on the page, under the dialog that asks to sign in. */
 const onError = (error: unknown) => {
-  if (error instanceof ApiError && error.problem.status === 401) endSession()
+  if (error instanceof ApiError && error.problem.status === 401 && session.value !== null)
+    signedOutMs.value ??= Date.now()
 }
 
 /**

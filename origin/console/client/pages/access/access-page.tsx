@@ -3,6 +3,7 @@ import './access.css'
 import { useQuery } from '@tanstack/preact-query'
 import { admin, read } from '../../api.ts'
 import { Failure, Loading, useTitle } from '../../parts.tsx'
+import { Head } from '../../sheet/page.tsx'
 import { Blocks } from './blocks.tsx'
 import { Rules } from './rules.tsx'
 
@@ -23,7 +24,7 @@ export function AccessPage({ sale }: { sale: string }) {
   useTitle('Rules and blocks · Console')
   return (
     <>
-      <h1>Rules and blocks</h1>
+      <Head title="Rules and blocks" />
       <Failure error={rules.error ?? blocks.error} />
       {rules.data && <Rules rules={rules.data.rules} sale={sale} />}
       {blocks.data && <Blocks blocks={blocks.data.blocks} />}

@@ -26,7 +26,7 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
     return block({ [kind]: who, note: textIn(form, 'note') }, `The ${kind} ${who}`)
   }
   return (
-    <section class="card" aria-label="Blocks">
+    <section class="sec" aria-label="Blocks">
       <div class="card-head">
         <h2>Blocked in all sales</h2>
         {may('operator') && (

@@ -25,7 +25,7 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
   // The API validates the rule.
   const written = (form: FormData) => ruleIn(form) as RuleConfig
   return (
-    <section class="card" aria-label="Rules">
+    <section class="sec" aria-label="Rules">
       <div class="card-head">
         <h2>Rules of this sale</h2>
         {may('operator') && (

@@ -7,6 +7,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { Link, useLocation, useSearch } from 'wouter-preact'
 import { admin, read } from '../../api.ts'
 import { Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
+import { Head } from '../../sheet/page.tsx'
 import { describe, type Entry } from './sentences.ts'
 
 const FILTERS = ['sale', 'operator', 'action'] as const
@@ -37,7 +38,7 @@ export function AuditPage() {
   )
   return (
     <>
-      <h1>Audit</h1>
+      <Head title="Audit" />
       <form class="audit-filters" onSubmit={submit} key={query}>
         {FILTERS.map((name) => (
           <label key={name}>
@@ -59,7 +60,7 @@ export function AuditPage() {
       <Failure error={error} />
       {!data && !error && <Loading />}
       {data?.entries.length === 0 && <p>There is no such entry.</p>}
-      <ol class="card audit">
+      <ol class="sec audit">
         {data?.entries.map((entry) => (
           <Item key={entry.entry} entry={entry} addressWith={addressWith} />
         ))}

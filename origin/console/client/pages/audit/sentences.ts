@@ -20,9 +20,9 @@ interface Sides {
 const some = (many: unknown, one: string, more = `${one}s`) =>
   `${count(Number(many))} ${Number(many) === 1 ? one : more}`
 const because = (reason: unknown) => (reason ? `: ${String(reason)}` : '')
-/** The text in the first language that it has. */
+/** The English text, or the text in the first language that it has. */
 const quoteTexts = (texts: unknown) =>
-  texts !== null && typeof texts === 'object' ? `: “${String(Object.values(texts)[0])}”` : ''
+  texts !== null && typeof texts === 'object' ? `: “${String((texts as Fields).en ?? Object.values(texts)[0])}”` : ''
 const ruleOf = (fields: Fields) => {
   const { action, when } = fields as unknown as RuleConfig
   return `${ACTIONS[action]}: ${ruleInWords(when)}`

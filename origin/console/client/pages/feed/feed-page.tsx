@@ -6,9 +6,12 @@ import type { PostRequest } from '../../../../../shared/api/operators/requests.t
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
+import { shownAt } from '../../sheet/picture.tsx'
 import type { Done } from '../../toast.tsx'
-import { AddPicture, shownAt } from '../goods/picture-fields.tsx'
-import { Texts, textsIn, Words } from '../sale/controls.tsx'
+import { AddPicture } from '../goods/picture-fields.tsx'
+import { Words } from '../sale/sides.tsx'
+import { Texts, textsIn } from '../sale/texts.tsx'
 
 const REFRESH_MS = 5_000
 
@@ -29,16 +32,18 @@ export function FeedPage({ sale }: { sale: string }) {
   ]
   return (
     <>
-      <h1>Feed</h1>
-      <p class="quiet">
-        What the shop says to those who wait. Open pages have a post within seconds; an urgent one is on all pages of
-        the sale until the next, or until it is taken away.
-      </p>
+      <Head
+        title="Feed"
+        sub={
+          'What the shop says to those who wait. Open pages have a post within seconds; an urgent one is on all ' +
+          'pages of the sale until the next, or until it is taken away.'
+        }
+      />
       <Failure error={error} />
       {!data && !error && <Loading />}
       {may('operator') && data && <NewPost sale={sale} />}
       {data && (
-        <section class="card" aria-label="Posts">
+        <section class="sec" aria-label="Posts">
           <h2>Posts</h2>
           {posts.length === 0 && <p class="quiet">There are none.</p>}
           <ul class="actions">
@@ -49,7 +54,7 @@ export function FeedPage({ sale }: { sale: string }) {
         </section>
       )}
       {removed.length > 0 && (
-        <section class="card" aria-label="Taken away">
+        <section class="sec" aria-label="Taken away">
           <h2>Taken away</h2>
           <ul class="actions">
             {removed.map((post) => (
@@ -114,14 +119,14 @@ function NewPost({ sale }: { sale: string }) {
     picture.value = null
   })
   return (
-    <section class="card" aria-label="A new post">
+    <section class="sec" aria-label="A new post">
       <h2>A new post</h2>
       <form class="schedule" onSubmit={onSubmit}>
         <Texts legend="Text, in one language or more" />
         {picture.value === null ? (
           <AddPicture label="A picture, if you like" onPicture={(url) => (picture.value = url)} />
         ) : (
-          <div class="field">
+          <div class="form-field">
             <img class="single" src={shownAt(picture.value)} alt="" />
             <label>
               What it shows

@@ -149,7 +149,7 @@ function OwnWords() {
         const ours = TEXTS.find(([one]) => one === name)?.[1] ?? name
         const fault = wrong.get(`brand.words.${language.value}.${name}`)
         return (
-          <div key={name} class="field">
+          <div key={name} class="form-field">
             <label for={`word-${name}`}>{short(ours)}</label>
             <input
               id={`word-${name}`}

@@ -68,7 +68,7 @@ export function MarkdownField({ path, label, hint, rows = 6 }: Labelled & { read
     set(path, Object.keys(next).length > 0 ? next : null)
   }
   return (
-    <div class="field markdown">
+    <div class="form-field markdown">
       <div class="card-head">
         <label for={id}>{label}</label>
         <Choose

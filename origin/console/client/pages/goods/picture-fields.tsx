@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { send } from '../../api.ts'
-import { shop } from '../../session.ts'
+import { shownAt } from '../../sheet/picture.tsx'
 import { type Body, valueAt } from '../sale-form/draft.ts'
 import { TextField, useForm } from '../sale-form/fields.tsx'
 
@@ -181,7 +181,7 @@ export function Picture({ path, label }: { path: string; label: string }) {
   const url = valueAt(body, path)
   if (typeof url !== 'string') return <AddPicture label={label} onPicture={(one) => set(path, one)} />
   return (
-    <div class="field">
+    <div class="form-field">
       <b>{label}</b>
       <img class="single" src={shownAt(url)} alt={label} />
       {wrong.has(path) && <small class="wrong">{wrong.get(path)}</small>}
@@ -206,8 +206,3 @@ async function upload(body: Blob | string, type: string): Promise<string> {
 export const uploadPicture = (file: File) => upload(file, file.type || 'application/octet-stream')
 
 export const fetchPicture = (address: string) => upload(JSON.stringify({ url: address }), 'application/json')
-
-/**
- * The address of a middle width, as visitors load it. A picture on another host is fetched when the sale is saved.
- */
-export const shownAt = (url: string) => (url.startsWith('/') ? `${shop.value ?? ''}${url}` : url)

@@ -101,7 +101,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
   return (
     <div class="hall-columns">
       {map && map.seats.length > 0 && (
-        <section class="card" aria-label="Map">
+        <section class="sec" aria-label="Map">
           <HallMap
             map={map}
             states={states}
@@ -115,7 +115,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
       )}
       <div class="hall-side">
         {sold.value && <Sold order={sold.value} />}
-        <section class="card" aria-label="Basket">
+        <section class="sec" aria-label="Basket">
           <h2>To sell</h2>
           {lines.length === 0 && <p class="quiet">Choose seats on the map, or add what is wanted below.</p>}
           {map && <ChosenRows map={map} chosen={new Set(seats)} />}
@@ -181,7 +181,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
           states={states}
         />
         {map && map.seats.length > 0 && (
-          <section class="card" aria-label="Choose by name">
+          <section class="sec" aria-label="Choose by name">
             <h2>Choose by name</h2>
             <SeatFields
               map={map}
@@ -229,7 +229,7 @@ function Adding({ map, states, goods, add }: AddingProps) {
   const { onSubmit, error } = useSubmit(submit)
   if (!hasSeats && goods.length === 0) return null
   return (
-    <section class="card" aria-label="Add">
+    <section class="sec" aria-label="Add">
       <h2>Add</h2>
       <form class="seat-fields" onSubmit={onSubmit}>
         <label>
@@ -292,7 +292,7 @@ function Any({
 
 function Sold({ order: { order_id, total_minor, currency, lines } }: { order: SoldOrder }) {
   return (
-    <section class="card" aria-label="Sold">
+    <section class="sec" aria-label="Sold">
       <h2>
         Sold for {money('en', total_minor, currency)}:{' '}
         <Link href={`/console/orders/${order_id}`}>

@@ -2,6 +2,7 @@
 import { Link, useLocation } from 'wouter-preact'
 import { useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 
 const PAGES = [
   ['', 'Hall'],
@@ -15,8 +16,7 @@ export function HallHead({ sale, end }: { sale: string; end: (typeof PAGES)[numb
   const base = `/console/sales/${sale}/hall`
   useTitle(`${title} · Console`)
   return (
-    <header class="heading">
-      <h1>{title}</h1>
+    <Head title={title}>
       {may('operator') && (
         <nav class="hall-pages" aria-label="Pages of the hall">
           {PAGES.map(([one, text]) => (
@@ -26,14 +26,14 @@ export function HallHead({ sale, end }: { sale: string; end: (typeof PAGES)[numb
           ))}
         </nav>
       )}
-    </header>
+    </Head>
   )
 }
 
 /** The page of a hall that has no sections yet. */
 export function NoSections({ sale }: { sale: string }) {
   return (
-    <section class="card" aria-label="Sections">
+    <section class="sec" aria-label="Sections">
       <p>This sale has no sections with seats or standing places.</p>
       {may('operator') && (
         <p>

@@ -47,12 +47,12 @@ function Seats({ sale, hall, map, states }: { sale: string; hall: HallState; map
     <>
       {order !== null && <Move {...common} order={order} line={line} />}
       <div class="hall-columns">
-        <section class="card" aria-label="Map">
+        <section class="sec" aria-label="Map">
           <HallMap {...common} currency={hall.sections[0]?.currency ?? 'EUR'} onChoose={choose} />
         </section>
         <div class="hall-side">
           {chosen.value.size > 0 && order === null && <Selection {...common} onClear={() => choose(new Set())} />}
-          <section class="card" aria-label="Choose by name">
+          <section class="sec" aria-label="Choose by name">
             <h2>Choose by name</h2>
             <SeatFields map={map} onAdd={(seats) => choose(new Set([...chosen.value, ...seats]))} />
           </section>
@@ -84,7 +84,7 @@ function Sections({ sections }: Pick<HallState, 'sections'>) {
         ]
       : sections
   return (
-    <section class="card hall-sections" aria-label="Sections">
+    <section class="sec hall-sections" aria-label="Sections">
       <table>
         <TableHead columns={['Section', 'Sold', 'Held', 'Free', 'Blocked', 'Total']} />
         <tbody>
@@ -129,7 +129,7 @@ function Blocks({ blocks, blocked, map, onShow }: BlocksProps) {
     .sort((a, b) => (b[0]?.since ?? '').localeCompare(a[0]?.since ?? ''))
   if (groups.length === 0) return null
   return (
-    <section class="card" aria-label="Blocked seats">
+    <section class="sec" aria-label="Blocked seats">
       <h2>Blocked</h2>
       <ul class="hall-blocks">
         {groups.map((group) => {

@@ -46,7 +46,7 @@ interface SectionsProps {
 function Sections({ sale, sections, chart }: SectionsProps) {
   const outlineOf = (id: string) => chart?.sections.find(({ section_id }) => section_id === id)?.outline
   return (
-    <section class="card" aria-label="Sections">
+    <section class="sec" aria-label="Sections">
       <div class="card-head">
         <h2>Sections</h2>
         <Confirm
@@ -224,7 +224,7 @@ function Import({ sale, section }: { sale: string; section: Section }) {
     reset()
   }
   return (
-    <section class="card" aria-label="Import">
+    <section class="sec" aria-label="Import">
       <h2>Import the seats of {section.name}</h2>
       <p class="quiet">
         The list takes the place of all seats of the section: all of it or, where a line is wrong, none. A seat that is

@@ -28,14 +28,14 @@ export function coloursOf(element: HTMLElement): Colours {
   }
   const colours = {
     free: colour('--quiet'),
-    held: colour('--hold'),
-    sold: colour('--good'),
+    held: colour('--c2'),
+    sold: colour('--c1'),
     blocked: colour('--ink'),
     ink: colour('--ink'),
     quiet: colour('--quiet'),
-    line: colour('--line'),
+    line: colour('--hair'),
     accent: colour('--accent'),
-    card: colour('--card'),
+    card: colour('--sheet'),
   }
   element.style.color = before
   return colours

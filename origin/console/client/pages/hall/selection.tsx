@@ -32,7 +32,7 @@ export function Selection({ sale, map, states, chosen, onClear }: SelectionProps
     return many > 0 ? [`${count(many)} ${state}`] : []
   })
   return (
-    <section class="card" aria-label="Chosen seats">
+    <section class="sec" aria-label="Chosen seats">
       <div class="card-head">
         <h2>{seat ? seatName(seat) : `${units(chosen.size)} chosen`}</h2>
         <button type="button" class="link" onClick={onClear}>
@@ -188,7 +188,7 @@ export function Move({ sale, map, states, chosen, order: id, line: number }: Mov
     return { text: `The buyer has ${seatName(seat)}.`, undo: () => move(back, seat) }
   }
   return (
-    <section class="card" aria-label="Move a seat">
+    <section class="sec" aria-label="Move a seat">
       <div class="card-head">
         <h2>Move {seatName(from)}</h2>
         <Link href={`/console/orders/${id}`}>Leave it where it is</Link>

@@ -8,6 +8,7 @@ import { admin, read, send } from '../../api.ts'
 import { instantOf } from '../../local-time.ts'
 import { Confirm, Copy, count, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may, shop } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 import type { Done } from '../../toast.tsx'
 import { upload } from './upload.ts'
 
@@ -24,11 +25,11 @@ export function InvitationsPage({ sale }: { sale: string }) {
   useTitle('Invitations · Console')
   return (
     <>
-      <h1>Invitations</h1>
+      <Head title="Invitations" />
       <Failure error={error} />
       {!data && !error && <Loading />}
       {data && (
-        <section class="card" aria-label="Codes">
+        <section class="sec" aria-label="Codes">
           <h2>Codes</h2>
           <p role="status">
             {data.invitations === 0
@@ -122,7 +123,7 @@ function Links({ sale }: { sale: string }) {
   }
   const { onSubmit, error, isPending } = useSubmit(make)
   return (
-    <section class="card" aria-label="Links">
+    <section class="sec" aria-label="Links">
       <div class="card-head">
         <h2>Links</h2>
         <Confirm

@@ -4,6 +4,7 @@ import { ROLES, type Role } from '../../../../../shared/api/operators/roles.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, instant, Loading, textIn, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 import type { Done } from '../../toast.tsx'
 
 export function OperatorsPage() {
@@ -24,8 +25,7 @@ export function OperatorsPage() {
   if (!may('owner')) return <p>Only owners see and name operators.</p>
   return (
     <>
-      <div class="heading">
-        <h1>Operators</h1>
+      <Head title="Operators">
         <Confirm
           action="Add an operator"
           effect={
@@ -40,10 +40,10 @@ export function OperatorsPage() {
           </label>
           <RoleField selected="viewer" />
         </Confirm>
-      </div>
+      </Head>
       <Failure error={error} />
       {made && (
-        <section class="card" role="status">
+        <section class="sec" role="status">
           <p>
             <b>{made.name}</b> is {made.role}. Their key, which is shown only now:
           </p>

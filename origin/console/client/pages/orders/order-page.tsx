@@ -26,7 +26,7 @@ export function OrderPage({ order: id }: { order: string }) {
   const { status, total_minor, refunded_minor, currency } = order
   return (
     <>
-      <header class="card order-head">
+      <header class="sec order-head">
         <p class="badges">
           <span class={`phase ${status}`}>{status}</span>
           {isPending(order) && <span class="quiet">followed every two seconds</span>}
@@ -58,7 +58,7 @@ export function OrderPage({ order: id }: { order: string }) {
           <Lines order={order} />
           <Facts order={order} />
         </div>
-        <section class="card" aria-label="Timeline">
+        <section class="sec" aria-label="Timeline">
           <h2>Timeline</h2>
           {may('operator') && <NoteForm order={order.order_id} />}
           <Timeline order={order} />
@@ -76,7 +76,7 @@ function Lines({ order: { order_id, sale, status, lines, currency, bill, total_m
   const isMovable = (line: Order['lines'][number]) =>
     line.seat_id !== undefined && line.status !== 'returned' && MOVABLE.includes(status) && may('operator')
   return (
-    <section class="card" aria-label="Lines">
+    <section class="sec" aria-label="Lines">
       <h2>Lines</h2>
       <table class="order-lines">
         <TableHead columns={['Line', 'What', 'Status', 'Price']} texts={3} />
@@ -127,7 +127,7 @@ function Facts({ order }: { order: Order }) {
   const { sale, sale_name, visitor, ticket_number, contact, charge_id, payment_method } = order
   const account = accountOf(visitor)
   return (
-    <section class="card" aria-label="Facts">
+    <section class="sec" aria-label="Facts">
       <h2>Facts</h2>
       <dl class="order-facts">
         <Fact name="Sale">

@@ -10,9 +10,9 @@ import { Link, useLocation, useSearch } from 'wouter-preact'
 import type { FoundOrder } from '../../../../../shared/api/operators/answers.ts'
 import { ORDER_STATUSES } from '../../../../../shared/api/order-status.ts'
 import { money } from '../../../../../shared/format.ts'
-import { admin, read } from '../../api.ts'
+import { admin, read, readSales } from '../../api.ts'
 import { Choose, Failure, instant, moment, useTitle } from '../../parts.tsx'
-import { readSales } from '../../sales-page.tsx'
+import { Head } from '../../sheet/page.tsx'
 import { accountOf, boughtIn } from './order.ts'
 import { forgetSearches, keepSearch, recentSearches } from './recent.ts'
 
@@ -71,7 +71,7 @@ export function SearchPage() {
 
   return (
     <>
-      <h1>Orders</h1>
+      <Head title="Orders" />
       <form
         class="search"
         aria-label="Search"

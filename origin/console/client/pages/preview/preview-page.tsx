@@ -8,6 +8,7 @@ import { useLocation, useSearch } from 'wouter-preact'
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { admin, read } from '../../api.ts'
 import { Choose, Failure, Loading, languageName, useTitle } from '../../parts.tsx'
+import { Head } from '../../sheet/page.tsx'
 
 /** The groups of states by the beginning of their names. The first match counts. */
 const GROUPS = [
@@ -47,13 +48,15 @@ export function PreviewPage({ sale }: { sale: string }) {
   const addressOf = (state: string) => `${url}/${state}?${query}&${new URLSearchParams({ lang, look })}`
   return (
     <>
-      <h1>Preview</h1>
-      <p class="quiet">
-        With this sale's name, products and prices, and the shop's own words and colours. Times, places and orders are
-        invented, and nothing here can be pressed.
-      </p>
+      <Head
+        title="Preview"
+        sub={
+          "With this sale's name, products and prices, and the shop's own words and colours. Times, places and " +
+          'orders are invented, and nothing here can be pressed.'
+        }
+      />
       <Failure error={error} />
-      <form class="card preview-filters" onSubmit={(event) => event.preventDefault()}>
+      <form class="sec preview-filters" onSubmit={(event) => event.preventDefault()}>
         <Choose
           label="Pages"
           value={group}

@@ -7,6 +7,7 @@ import type { PromoCode } from '../../../../../shared/api/goods.ts'
 import { ApiError, admin, read, send } from '../../api.ts'
 import { Confirm, count, Failure, instant, Loading, TableHead, useSubmit, useTitle, whoChanged } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 import type { Done } from '../../toast.tsx'
 import { CodeFields, codeIn } from './code-fields.tsx'
 import { aboutOne, csvOf, foundIn, isSameCode, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
@@ -68,7 +69,7 @@ export function PromoCodesPage({ sale }: { sale: string }) {
   const currency = about?.products[0]?.currency ?? 'EUR'
   return (
     <>
-      <h1>Promo codes</h1>
+      <Head title="Promo codes" />
       <Failure error={error} />
       {!codes && !error && <Loading />}
       {codes && <Codes sale={sale} codes={codes} currency={currency} />}
@@ -93,7 +94,7 @@ function Codes({ sale, codes, currency }: CodesProps) {
     return { text: `${code.code} can be used.`, undo: () => remove(sale, code) }
   }
   return (
-    <section class="card" aria-label="Codes">
+    <section class="sec" aria-label="Codes">
       <div class="card-head">
         <p role="status">
           {codes.length === 0
@@ -258,7 +259,7 @@ function Import({ sale, list }: { sale: string; list: CodeList }) {
   }
   const { onSubmit, error, isPending } = useSubmit(put, (form) => form.reset())
   return (
-    <section class="card" aria-label="Import">
+    <section class="sec" aria-label="Import">
       <h2>Import</h2>
       <p class="quiet">
         The list takes the place of {many === 0 ? 'what there is' : `the ${count(many)} there are`}: all of it or, where

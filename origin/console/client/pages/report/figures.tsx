@@ -33,7 +33,7 @@ export function Figures({ figures }: Pick<Report, 'figures'>) {
   ] as const
   return (
     <Section title="Figures">
-      <ol class="funnel">
+      <ol class="steps">
         {steps.map(([name, value, note]) => (
           <li key={name}>
             <span>{name}</span>
@@ -103,7 +103,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>
 
 export function Section({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <section class="card" aria-label={title}>
+    <section class="sec" aria-label={title}>
       <h2>{title}</h2>
       {children}
     </section>

@@ -3,6 +3,7 @@ import './report.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { Failure, Loading, moment, TableHead, useTitle } from '../../parts.tsx'
+import { Head } from '../../sheet/page.tsx'
 import { Curves } from './curves.tsx'
 import { Fairness } from './fairness.tsx'
 import { Figures, type Report, readReport, Section } from './figures.tsx'
@@ -35,16 +36,16 @@ export function ReportPage({ sale }: { sale: string }) {
   if (!report) return error ? <Failure error={error} /> : <Loading />
   return (
     <article class={`report ${isPaper.value ? 'paper' : ''}`}>
-      <header>
-        <p class="quiet">
-          Report of a sale, made {moment(report.made_at)}
-          {report.test && ' (a test sale: no money moved)'}
-        </p>
-        <h1>{report.name}</h1>
-        <p>
-          <code>{report.sale}</code>, {report.phase.replaceAll('_', ' ')}
-        </p>
-        <p class="buttons start on-screen">
+      <Head
+        title={report.name}
+        sub={
+          <>
+            <code>{report.sale}</code>, {report.phase.replaceAll('_', ' ')}, report made {moment(report.made_at)}
+            {report.test && ' (a test sale: no money moved)'}
+          </>
+        }
+      >
+        <div class="row on-screen">
           <button type="button" class="primary" onClick={() => void print()}>
             Print or save as PDF
           </button>
@@ -52,8 +53,8 @@ export function ReportPage({ sale }: { sale: string }) {
             Make it again
           </button>
           <a href={`/admin/sales/${encodeURIComponent(sale)}/report`}>As JSON</a>
-        </p>
-      </header>
+        </div>
+      </Head>
       <Failure error={error} />
       <Figures figures={report.figures} />
       <Curves key={isPaper.value} curves={report.curves} waits={report.waits} />

@@ -79,7 +79,7 @@ interface FieldProps {
 
 export function Field({ id, label, below, children }: FieldProps) {
   return (
-    <div class="field">
+    <div class="form-field">
       <label for={id}>{label}</label>
       {children}
       {below}
@@ -124,7 +124,7 @@ export function TextsField({ path, label, hint }: Named) {
     set(path, Object.keys(next).length > 0 ? next : null)
   }
   return (
-    <details class="field">
+    <details class="form-field">
       <summary>
         {label}: {Object.values(texts).join(', ') || 'none'}
       </summary>
@@ -279,7 +279,7 @@ export function Choice(props: Named & { readonly options: readonly (readonly [va
 export function Check(props: Named) {
   const { form, value, attributes, below } = useField(props)
   return (
-    <div class="field">
+    <div class="form-field">
       <label class="check">
         <input
           {...attributes}

@@ -8,6 +8,7 @@ import { Link, useLocation, useSearch } from 'wouter-preact'
 import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, Failure, Loading, useTitle, whoChanged } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 import { type Done, say } from '../../toast.tsx'
 import { Goods } from '../goods/goods.tsx'
 import {
@@ -160,9 +161,9 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
   }
   return (
     <FormContext.Provider value={context}>
-      <h1>{titleOf(start, { isNew, copied, part: part.value })}</h1>
+      <Head title={titleOf(start, { isNew, copied, part: part.value })} />
       {isNew && (
-        <fieldset class="parts" aria-label="Parts of the sale">
+        <fieldset class="form-parts" aria-label="Parts of the sale">
           {PARTS.map(([one, text]) => (
             <button key={one} type="button" aria-pressed={part.value === one} onClick={() => (part.value = one)}>
               {text}
@@ -231,7 +232,7 @@ function Sale({ isNew, saleId }: { isNew: boolean; saleId: string }) {
   return (
     <>
       <div>
-        <section class="card" aria-label="Name and id">
+        <section class="sec" aria-label="Name and id">
           <TextField path="name" label="Name" hint="As visitors read it." />
           <TextsField path="names" label="Name in other languages" />
           <TextField

@@ -23,7 +23,7 @@ const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN
 
 function Section({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <section class="card" aria-label={title}>
+    <section class="sec" aria-label={title}>
       <h2>{title}</h2>
       {children}
     </section>
@@ -325,7 +325,7 @@ function SentMails() {
       MAILS.filter((one) => (one === kind ? isChosen : chosen.includes(one))),
     )
   return (
-    <fieldset class="field">
+    <fieldset class="form-field">
       <legend>Mails, where a mail server is set up</legend>
       {MAILS.map((kind) => (
         <label key={kind} class="check">

@@ -38,3 +38,13 @@ export const PAUSE_REASONS: Readonly<Record<string, { readonly name: string; rea
     },
   },
 }
+
+/** What visitors read of a pause without a reason. */
+export const NO_REASON: Reason = {
+  en: 'The sale is paused. Your place is kept.',
+  de: 'Der Verkauf macht Pause. Ihr Platz bleibt erhalten.',
+  fr: 'La vente est en pause. Votre place est gardée.',
+  es: 'La venta está en pausa. Guardamos su lugar.',
+  ja: '販売を一時停止しています。順番はそのままです。',
+  ar: 'البيع متوقف مؤقتًا. مكانك محفوظ.',
+}

@@ -1,95 +1,93 @@
-/** The stock as a bar that visibly adds up: sold, held and free units make the total. */
-import { count, TableHead } from '../../parts.tsx'
+/** The stock by product, or by the sections of a hall: sold, held and free units visibly add up to the total. */
+import { Link } from 'wouter-preact'
+import { count, unitsSum } from '../../parts.tsx'
+import { Meter, State } from '../../sheet/marks.tsx'
+import { Section } from '../../sheet/page.tsx'
 import { RestockControl } from './controls.tsx'
 import type { Live } from './live-stream.ts'
 
 type Product = Live['state']['products'][number]
+type Units = Readonly<Record<'sold' | 'held' | 'available' | 'total' | 'buffer', number>>
 
-export function Stock({ live: { state, summary } }: { live: Live }) {
-  const { total, buffer, sold, held, available } = state.invariant
-  const addsUp = sold + held + available + buffer === total
+export function Stock({ live: { state, summary } }: { readonly live: Live }) {
+  const { total, buffer: withheld, sold, held, available: free } = state.invariant
   const isWrong = summary.parts.some(({ name, level }) => name === 'Stock' && level === 'bad')
+  const hasHall = state.products.some(({ section_type }) => section_type)
   return (
-    <section class={`card stock ${isWrong ? 'wrong' : ''}`} id="stock" aria-label="Stock">
-      <div class="card-head">
-        <h2>Stock</h2>
-        <RestockControl state={state} />
-      </div>
-      <Bar sold={sold} held={held} free={available} total={total} />
-      <p class="sum">
-        <b class="sold">{count(sold)}</b> sold + <b class="held">{count(held)}</b> held +{' '}
-        <b class="free">{count(available)}</b> free{' '}
-        {buffer > 0 && (
-          <>
-            + <b>{count(buffer)}</b> withheld{' '}
-          </>
-        )}
-        {addsUp ? '=' : '≠'} <b>{count(total)}</b>
-      </p>
-      {(state.products.length > 1 || state.products.some(({ variants = [] }) => variants.length > 0)) && (
-        <table>
-          <TableHead columns={['Product', 'Sold', 'Held', 'Free', 'Total']} />
-          <tbody>
-            {state.products.map((product) => (
-              <ProductRow key={product.product_id} product={product} />
-            ))}
-          </tbody>
+    <Section title="Stock" id="stock" aside={<RestockControl state={state} />}>
+      <div class="scroll">
+        <table class="stock">
+          <thead>
+            <tr>
+              <th scope="col">{hasHall ? 'Section' : 'Product'}</th>
+              <th scope="col" class="share">
+                <span class="unseen">Share</span>
+              </th>
+              <th scope="col" class="n">
+                Sold
+              </th>
+              <th scope="col" class="n">
+                Held
+              </th>
+              <th scope="col" class="n">
+                Free
+              </th>
+            </tr>
+          </thead>
+          <tbody>{state.products.flatMap((product) => rowsOf(product, state.products.length === 1))}</tbody>
         </table>
+      </div>
+      <p class={isWrong ? 'small is-bad wrong-sum' : 'small quiet'}>
+        {isWrong && <State level="bad">Does not add up</State>} {unitsSum({ sold, held, free, withheld, total })}
+      </p>
+      {hasHall && (
+        <p class="small">
+          <Link href={`/console/sales/${state.sale}/hall`}>Open the hall</Link>
+        </p>
       )}
-    </section>
+    </Section>
   )
 }
 
-/** A product with variants shows their sum, followed by the variants. */
-function ProductRow({ product: { variants = [], ...product } }: { product: Product }) {
-  if (variants.length === 0) return <Row name={product.name} units={product} />
-  const sum = (of: 'sold' | 'held' | 'available' | 'total' | 'buffer') =>
-    variants.reduce((units, variant) => units + variant[of], 0)
-  const [sold, held, available, total, buffer] = [
-    sum('sold'),
-    sum('held'),
-    sum('available'),
-    sum('total'),
-    sum('buffer'),
-  ]
-  return (
-    <>
-      <Row name={product.name} units={{ sold, held, available, total, buffer }} />
-      {variants.map((variant) => (
-        <Row key={variant.variant_id} name={Object.values(variant.options).join(', ')} units={variant} isVariant />
-      ))}
-    </>
-  )
+/** A product with variants shows these alone, since their sum is the product's. The only product is not named again. */
+function rowsOf({ variants = [], ...product }: Product, isOnly: boolean) {
+  if (variants.length === 0) return [<Row key={product.product_id} name={product.name} units={product} />]
+  return variants.map((variant) => (
+    <Row
+      key={variant.variant_id}
+      name={[...(isOnly ? [] : [product.name]), ...Object.values(variant.options)].join(', ')}
+      units={variant}
+    />
+  ))
 }
 
-interface RowProps {
+function Row({
+  name,
+  units: { sold, held, available, total, buffer },
+}: {
   readonly name: string
-  readonly units: Readonly<Record<'sold' | 'held' | 'available' | 'total' | 'buffer', number>>
-  readonly isVariant?: boolean
-}
-
-function Row({ name, units: { sold, held, available, total, buffer }, isVariant = false }: RowProps) {
+  readonly units: Units
+}) {
   return (
-    <tr class={isVariant ? 'variant' : ''}>
+    <tr>
       <th scope="row">
         {name}
-        <Bar sold={sold} held={held} free={available} total={total} />
-        {buffer > 0 && <small>{count(buffer)} withheld</small>}
+        {buffer > 0 && <small class="quiet"> {count(buffer)} withheld</small>}
       </th>
-      <td class="number">{count(sold)}</td>
-      <td class="number">{count(held)}</td>
-      <td class="number">{count(available)}</td>
-      <td class="number">{count(total)}</td>
+      <td class="share">
+        <Meter
+          total={total}
+          shares={[
+            { name: 'sold', value: sold, colour: '--c1' },
+            { name: 'held', value: held, colour: '--c2' },
+          ]}
+        />
+      </td>
+      <td class="n">{count(sold)}</td>
+      <td class="n">{count(held)}</td>
+      <td class="n">
+        {available === 0 && held > 0 ? <State level="info">all in carts</State> : <b>{count(available)}</b>}
+      </td>
     </tr>
-  )
-}
-
-function Bar({ sold, held, free, total }: Record<'sold' | 'held' | 'free' | 'total', number>) {
-  const share = (units: number) => `width: ${total > 0 ? (100 * units) / total : 0}%`
-  return (
-    <span class="units" role="img" aria-label={`${sold} sold, ${held} held, ${free} free of ${total}`}>
-      <i class="sold" style={share(sold)} />
-      <i class="held" style={share(held)} />
-    </span>
   )
 }

@@ -6,6 +6,7 @@ import { roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, count, Failure, moment, TableHead, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 
 const REFRESH_MS = 3_000
 
@@ -51,15 +52,15 @@ export function QueuesPage() {
   const dead = data?.queues.filter((queue) => queue.dead > 0) ?? []
   return (
     <>
-      <h1>Queues</h1>
+      <Head title="Queues" />
       <Failure error={error} />
       {dead.map(({ queue }) => (
         <Dead key={queue} queue={queue} />
       ))}
-      <section class="card" aria-label="All queues">
+      <section class="sec" aria-label="All queues">
         <h2>All queues</h2>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls must be reachable by keyboard. */}
-        <section class="wide" tabIndex={0} aria-label="All queues, as a table">
+        <section class="wide-table" tabIndex={0} aria-label="All queues, as a table">
           <table>
             <TableHead columns={['Queue', ...COLUMNS.map(([name]) => name)]} />
             <tbody>
@@ -91,7 +92,7 @@ function Dead({ queue }: { queue: string }) {
     refetchInterval: REFRESH_MS,
   })
   return (
-    <section class="card" aria-label={`Dead jobs of ${queue}`}>
+    <section class="sec" aria-label={`Dead jobs of ${queue}`}>
       <h2 class="failed">
         Given up in <code>{queue}</code>
       </h2>

@@ -6,7 +6,7 @@ import { admin } from '../../api.ts'
 import { instantOf, ZONE } from '../../local-time.ts'
 import { Failure, moment, textIn, useSubmit } from '../../parts.tsx'
 import type { Done } from '../../toast.tsx'
-import { AnnouncementFields, Texts, textsIn } from '../sale/controls.tsx'
+import { AnnouncementFields, Texts, textsIn } from '../sale/texts.tsx'
 import { inUtc, type Product } from './actions.ts'
 
 const ACTIONS: readonly (readonly [ScheduledEffect['action'], string])[] = [
@@ -44,7 +44,7 @@ export function ScheduleForm({ sale, products, zone }: FormProps) {
     at.value = ''
   })
   return (
-    <section class="card" aria-label="Schedule an action">
+    <section class="sec" aria-label="Schedule an action">
       <h2>Schedule an action</h2>
       <form class="schedule" onSubmit={onSubmit}>
         <label>

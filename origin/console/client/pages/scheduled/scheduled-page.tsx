@@ -6,6 +6,7 @@ import { roughly } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { Confirm, Failure, moment, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 import { soldBy } from '../../sold-by.ts'
 import { inUtc, inWords } from './actions.ts'
 import { ScheduleForm } from './schedule-form.tsx'
@@ -34,11 +35,9 @@ export function ScheduledPage({ sale }: { sale: string }) {
   const past = data?.scheduled.filter((one) => one.next_at === null && !one.suspended) ?? []
   return (
     <>
-      <h1>
-        Scheduled actions <span class="quiet">of {about?.name ?? sale}</span>
-      </h1>
+      <Head title="Scheduled actions" sub={`of ${about?.name ?? sale}`} />
       <Failure error={error} />
-      <section class="card" aria-label="To come">
+      <section class="sec" aria-label="To come">
         <h2>To come</h2>
         {data && toCome.length === 0 && <p class="quiet">Nothing is scheduled.</p>}
         <ul class="actions">
@@ -83,7 +82,7 @@ export function ScheduledPage({ sale }: { sale: string }) {
         <ScheduleForm sale={sale} products={withUnits} zone={about.time_zone} />
       )}
       {past.length > 0 && (
-        <section class="card" aria-label="Over">
+        <section class="sec" aria-label="Over">
           <h2>Over</h2>
           <ul class="actions">
             {past.map((one) => (

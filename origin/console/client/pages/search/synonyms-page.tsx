@@ -4,6 +4,7 @@ import type { Synonyms as Lists } from '../../../../../shared/api/front.ts'
 import { ApiError, send } from '../../api.ts'
 import { Failure, Loading, textIn, useSubmit, useTitle, whoChanged } from '../../parts.tsx'
 import { may, queries } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 import { linesOf, synonymsIn } from './synonyms.ts'
 
 const KEY = ['synonyms']
@@ -20,7 +21,7 @@ export function SynonymsPage() {
   useTitle('Search · Console')
   return (
     <>
-      <h1>Search</h1>
+      <Head title="Search" />
       <Failure error={error} />
       {!data && !error && <Loading />}
       {data && <Synonyms key={data.lines} {...data} />}
@@ -43,7 +44,7 @@ function Synonyms({ lines, version }: { lines: string; version: string }) {
   })
   const mayChange = may('operator')
   return (
-    <form class="card" onSubmit={onSubmit}>
+    <form class="sec" onSubmit={onSubmit}>
       <Failure error={error} />
       <label>
         Words that mean the same

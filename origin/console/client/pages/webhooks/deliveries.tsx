@@ -32,7 +32,7 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       <div class="card-head">
-        <nav class="tabs" aria-label="State">
+        <nav class="seg" aria-label="State">
           {STATES.map(([value, text]) => (
             <Link
               key={value}

@@ -6,6 +6,7 @@ import { Link, useSearch } from 'wouter-preact'
 import { roughly } from '../../../../../shared/format.ts'
 import { Confirm, Copy, count, Failure, Loading, textIn, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Head } from '../../sheet/page.tsx'
 import { add, type Change, change, type Endpoint, nameOf, readEndpoints, remove, rotate, sendTest } from './calls.ts'
 import { Deliveries } from './deliveries.tsx'
 
@@ -20,8 +21,7 @@ export function WebhooksPage() {
   const chosen = endpoints.find(({ endpoint }) => endpoint === wanted) ?? endpoints[0]
   return (
     <>
-      <div class="heading">
-        <h1>Webhooks</h1>
+      <Head title="Webhooks">
         {may('owner') && (
           <Confirm
             action="New endpoint"
@@ -34,7 +34,7 @@ export function WebhooksPage() {
             <Fields />
           </Confirm>
         )}
-      </div>
+      </Head>
       <Failure error={error} />
       {made.value && <Secret endpoint={made.value} />}
       {!data && !error && <Loading />}
@@ -59,7 +59,7 @@ export function WebhooksPage() {
         ))}
       </ul>
       {chosen && (
-        <section class="card" aria-label={nameOf(chosen)} key={chosen.endpoint}>
+        <section class="sec" aria-label={nameOf(chosen)} key={chosen.endpoint}>
           <div class="card-head">
             <h2>{nameOf(chosen)}</h2>
             {may('owner') && <Actions endpoint={chosen} onRotated={(rotated) => (made.value = rotated)} />}
@@ -94,7 +94,7 @@ function waitingIn({ waiting = 0, oldest_seconds, dead = 0 }: Endpoint): string 
 /** The secret is shown only once. */
 function Secret({ endpoint }: { endpoint: Endpoint }) {
   return (
-    <section class="card" role="status">
+    <section class="sec" role="status">
       <p>
         The secret of <b>{nameOf(endpoint)}</b>, which is shown only now
         {endpoint.secrets_live > 1 && '; for 24 hours messages have two signatures, by it and by the one before'}:
