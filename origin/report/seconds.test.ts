@@ -21,6 +21,14 @@ test('growth after a pause of the rows is that of its last second, and nothing g
   expect(between(rows, 0, 8).map(({ called }) => called)).toEqual([null, 0, 0, 0, 0, 15, 0, 0, 0])
 })
 
+test('a row that only orders wrote leaves no gap in what grows', () => {
+  const rows = [at(0, { called: 10 }), at(1, {}, { reserved: 2 }), at(2, { called: 16 })]
+  expect(between(rows, 1, 2)).toMatchObject([
+    { called: 3, reserved: 2 },
+    { called: 3, reserved: 0 },
+  ])
+})
+
 test('values last until the next row, and orders count in their own second', () => {
   const rows = [at(0, { waiting: 40, rate_target: 30 }), at(2, { waiting: 12 }, { confirmed: 3, paid_minor: 900 })]
   expect(between(rows, 0, 2)).toMatchObject([

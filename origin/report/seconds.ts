@@ -35,7 +35,7 @@ export function secondsOf(rows: readonly SecondRow[], fromMs: number, toMs: numb
   const seconds: Second[] = []
   let at = 0
   let gauges: Figures = {}
-  const rates = rows.map((row, i) => ratesOf(rows[i - 1], row))
+  const growth = GROWING.map((name) => growthOf(rows, name))
   for (let ms = Math.floor(fromMs / SECOND_MS) * SECOND_MS; ms <= toMs; ms += SECOND_MS) {
     for (let row = rows[at]; row && row.second.getTime() < ms; row = rows[++at]) gauges = { ...gauges, ...row.gauges }
     const [before, next] = [rows[at - 1], rows[at]]
@@ -44,9 +44,8 @@ export function secondsOf(rows: readonly SecondRow[], fromMs: number, toMs: numb
     if (isRow) gauges = { ...gauges, ...next.gauges }
     const sinceRow = before ? (ms - before.second.getTime()) / SECOND_MS : Infinity
     const isKnown = isRow || (isSeen && before !== undefined) || (next === undefined && sinceRow <= SEEN_WITHIN_SECONDS)
-    const isGrowing = isRow || secondsBetween(before, next) <= SPREAD_SECONDS
-    const growth = isGrowing ? rates[at] : still(gauges)
-    seconds.push(isKnown ? known(ms, gauges, growth, isRow ? next.counts : {}) : unknown(ms))
+    const grown = GROWING.map((name, i) => (growth[i]?.has(ms) || gauges[name] === undefined ? growth[i]?.get(ms) : 0))
+    seconds.push(isKnown ? known(ms, gauges, grown, isRow ? next.counts : {}) : unknown(ms))
   }
   return seconds
 }
@@ -54,30 +53,35 @@ export function secondsOf(rows: readonly SecondRow[], fromMs: number, toMs: numb
 const secondsBetween = (before: SecondRow | undefined, next: SecondRow | undefined) =>
   before && next ? (next.second.getTime() - before.second.getTime()) / SECOND_MS : Infinity
 
-type Rates = Partial<Record<(typeof GROWING)[number], number>>
+type Growth = ReadonlyMap<number, number | undefined>
 
-const still = (gauges: Figures): Rates =>
-  Object.fromEntries(GROWING.flatMap((name) => (gauges[name] === undefined ? [] : [[name, 0]])))
-
-/** What happened in each second since the row before. */
-function ratesOf(before: SecondRow | undefined, row: SecondRow): Rates {
-  const seconds = secondsBetween(before, row)
-  const rates: Rates = {}
-  for (const name of GROWING) {
-    const [from, to] = [before?.gauges[name], row.gauges[name]]
-    if (from !== undefined && to !== undefined && seconds <= SEEN_WITHIN_SECONDS)
-      rates[name] = Math.max(0, to - from) / (seconds <= SPREAD_SECONDS ? seconds : 1)
+/**
+ * What a growing figure added in each second, by time. A row that only orders wrote has no figure, and is passed over.
+ * After a silence nobody knows when it grew, which is `undefined`.
+ */
+function growthOf(rows: readonly SecondRow[], name: (typeof GROWING)[number]): Growth {
+  const growth = new Map<number, number | undefined>()
+  let before: SecondRow | undefined
+  for (const row of rows) {
+    const to = row.gauges[name]
+    if (to === undefined) continue
+    const [from, seconds] = [before?.gauges[name], secondsBetween(before, row)]
+    const spread = seconds <= SPREAD_SECONDS ? seconds : 1
+    const added = from === undefined || seconds > SEEN_WITHIN_SECONDS ? undefined : Math.max(0, to - from) / spread
+    for (let i = 0; i < spread; i++) growth.set(row.second.getTime() - SECOND_MS * i, added)
+    before = row
   }
-  return rates
+  return growth
 }
 
-function known(ms: number, gauges: Figures, rates: Rates = {}, counts: Figures): Second {
+function known(ms: number, gauges: Figures, grown: readonly (number | undefined)[], counts: Figures): Second {
+  const [called, arrived, joined] = grown
   const { waiting = null, held = null, sold = null, rate_target = null } = gauges
   return {
     at: new Date(ms).toISOString(),
-    called: rates.called ?? null,
-    arrived: rates.arrived ?? null,
-    joined: rates.joined ?? counts.joined ?? null,
+    called: called ?? null,
+    arrived: arrived ?? null,
+    joined: joined ?? counts.joined ?? null,
     reserved: counts.reserved ?? 0,
     paid: counts.confirmed ?? 0,
     declined: counts.declined ?? 0,
