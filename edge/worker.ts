@@ -12,6 +12,7 @@ import { type Config, ConfigError, type Env, readConfig } from './http/config.ts
 import { protectedSite } from './protect/protect.ts'
 import { handle } from './routes.ts'
 import { problemAsPage } from './view/respond.ts'
+import { keepInRedirect } from './visitor/language.ts'
 
 export { TicketShard } from './queue/numbers/ticket-shard.ts'
 export { WaitingRoom } from './queue/waiting-room.ts'
@@ -74,6 +75,7 @@ const HSTS = 'max-age=31536000'
 /** A response of ours as it leaves. */
 async function sent(response: Response, call: Call): Promise<Response> {
   const ruled = withCacheRule(await problemAsPage(response, call), call)
+  keepInRedirect(ruled, call)
   if (call.config.production) ruled.headers.set('strict-transport-security', HSTS)
   return ruled
 }

@@ -269,6 +269,20 @@ it('buys, pays and cancels by plain forms', async () => {
   expect(await refused.text()).toContain('What is not paid comes back: this page offers it by itself.')
 })
 
+it('changes the language of a turn by its own form, and keeps it in the address of the order', async () => {
+  const { sale, cookie, received } = await atCheckout({ state: { contact: 'required' } })
+  const form = (fields: Record<string, string>) =>
+    sale.form('/buy?lang=de', { product_id: 'lamp', email: 'me@example.org', ...fields }, { cookie })
+  const page = await (await form({ again: 'language' })).text()
+  expect(page).toMatch(/<html lang="de"[\s\S]*value="me@example.org"/)
+  expect(page).toContain(`<form method="post" action="/sales/${sale.name}/buy?lang=de" id="turn-form"`)
+  expect(page).toMatch(/<button class="link" form="turn-form" formaction="[^"]*\/buy\?lang=fr" name="again"/)
+  expect(await received()).toEqual([])
+  expect((await form({})).headers.get('location')).toBe(`/sales/${sale.name}/order/${ORDER}?lang=de`)
+  await stub(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, ORDER))
+  expect((await form({})).headers.get('location')).toBe(`/sales/${sale.name}/order/${ORDER}?already&lang=de`)
+})
+
 it('buys seats, places and products of a hall by one plain form, and offers others for a taken seat', async () => {
   const section = { ...product(20), product_id: 'stalls', name: 'Stalls', section_type: 'reserved' } as const
   const standing = { ...product(20), product_id: 'pit', name: 'Pit', section_type: 'general_admission' } as const

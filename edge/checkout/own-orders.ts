@@ -11,7 +11,7 @@ import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problemIn } from '../../shared/problem.ts'
 import { ADMISSION } from '../../shared/tokens.ts'
 import { refuseBlockedHolder } from '../admission/admit.ts'
-import { type Call, isBrowser, pathOf, refuse, seeOther, sendJson, wantsHtml } from '../http/call.ts'
+import { type Call, hasParameter, isBrowser, pathOf, refuse, seeOther, sendJson, wantsHtml } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { callOrigin, passOn } from '../http/origin.ts'
 import type { RequestedPage } from '../pages/view.ts'
@@ -53,7 +53,7 @@ async function orderShown(sale: string, order_id: string, call: Call) {
   try {
     const order = await orderOf(sale, order_id, call)
     // The parameter stays in the address when the order is over.
-    const alreadyHas = call.request.url.endsWith(`?${ALREADY}`) && isLive(order.status)
+    const alreadyHas = hasParameter(ALREADY, call) && isLive(order.status)
     return { kind: 'order', order, alreadyHas } satisfies RequestedPage
   } catch (error) {
     const problem = problemIn(error)

@@ -48,9 +48,16 @@ it('lets an order be sent again after some seconds, since it has a key, and show
   expect(heading()).toBe('The order')
 })
 
+it('leaves it to the browser to send a form for another language', async () => {
+  await open(formTo('buy'))
+  const submitter = Object.assign(document.querySelector('button') as HTMLButtonElement, { lang: 'de' })
+  const isHeldBack = fire('submit', document.querySelector('form') as HTMLFormElement, { submitter })
+  expect([isHeldBack, times(/buy/)]).toEqual([false, 0])
+})
+
 /** Opens the landing page with its form to join, in a browser that stores the response's cookies. */
-const openLanding = async () => {
-  await open(LANDING + formTo('queue'), { own: false, number: '' })
+const openLanding = async (action = 'queue') => {
+  await open(LANDING + formTo(action), { own: false, number: '' })
   // biome-ignore lint/suspicious/noDocumentCookie: the test is the server here.
   document.cookie = 'joined=1'
 }
@@ -140,19 +147,19 @@ it('waits with a join for that of another tab, whose cookies it then sends', asy
 })
 
 it('opens the page that says that it needs cookies where the browser stored none of the join', async () => {
-  await openLanding()
+  await openLanding('queue?lang=de')
   // biome-ignore lint/suspicious/noDocumentCookie: the test is the server here.
   document.cookie = 'joined=; max-age=0'
   const replace = vi.spyOn(location, 'replace').mockImplementation(() => {})
   stub.answer = responding({}, showing('<h1>In line</h1>'))
   press()
   await passes(1_000)
-  expect(replace.mock.calls).toEqual([['/sales/demo/line?joined']])
+  expect(replace.mock.calls).toEqual([['https://shop.example/sales/demo/line?joined&lang=de']])
   expect(heading()).toBeUndefined()
 })
 
 it('sends no form while offline, and says so', async () => {
-  await open(formTo('leave'))
+  await open('<form action="/sales/demo/leave"><button></button></form>')
   await passes(100)
   browser.onLine = false
   expect(press(), 'the browser may be wrong').toBe(false)

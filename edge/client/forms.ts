@@ -13,7 +13,7 @@ export function fillInvitation(): void {
   const invitation = new URLSearchParams(location.search).get('invitation')
   if (!invitation) return
   each<HTMLInputElement>('[name=invitation]', (input) => {
-    if (input.value === '') input.value = invitation
+    input.value ||= invitation
   })
 }
 
@@ -31,15 +31,17 @@ export function onSubmit(event: SubmitEvent): void {
     event.preventDefault()
     return
   }
-  const release = form.matches('.once') ? holdBack(form) : () => {}
-  if (!ANSWERED_BY_PAGE.test(form.action)) return
+  const release = form.matches('.once') && holdBack(form)
+  // A button for another language loads a page in it.
+  if (!release || event.submitter?.lang || !isAnsweredByPage(form)) return
   event.preventDefault()
   void send(form, release)
 }
 
-/** The forms to join, buy, pay and cancel, whose response is a page. */
-const ANSWERED_BY_PAGE = /\/(queue|buy|payment|cancel)$/
-const isJoin = (form: HTMLFormElement) => form.action.endsWith('/queue')
+/** The forms to join, buy, pay and cancel have no other class. Their response is a page. */
+const isAnsweredByPage = (form: HTMLFormElement) => form.className === 'once'
+const JOIN = /\/queue(\?|$)/
+const isJoin = (form: HTMLFormElement) => JOIN.test(form.action)
 
 /** The number of forms sent. Only the response to the last one is shown. */
 let sent = 0
@@ -61,7 +63,8 @@ async function send(form: HTMLFormElement, release: () => void): Promise<void> {
     // Tabs join one after the other, so that the second one sends the cookies of the first and gets the same place.
     const response = await (isJoin(form) && navigator.locks ? navigator.locks.request('join', post) : post())
     // The browser blocks cookies, so the place is lost already. The page at this address explains that.
-    if (isJoin(form) && response.ok && !document.cookie.includes(JOINED)) return loadAnew(`${linePath()}?${JOINED}`)
+    if (isJoin(form) && response.ok && !document.cookie.includes(JOINED))
+      return loadAnew(form.action.replace(JOIN, `/line?${JOINED}&`))
     if (own === sent) await showResponse(response, linePath())
   } catch {
     // If there is no response in time, or it is not a page, the visitor may send the form again.

@@ -31,7 +31,6 @@ import {
   nowMs,
   page,
   rememberPlace,
-  salePath,
   show,
   showMoments,
   takePage,
@@ -87,7 +86,7 @@ function tick(): void {
   if (hasStockAgain) refreshWithin(SPREAD_MS)
   // These pages are the same for all visitors, so a cache serves them.
   else if (isOver ? turn || byId('landing') : byId('final'))
-    refreshWithin(SPREAD_MS, !isOver && hasPlace() ? linePath() : salePath())
+    refreshWithin(SPREAD_MS, !isOver && hasPlace() ? linePath() : page.home)
   // The second script comes last, so that an error in it does not affect the claim of the turn above.
   extras?.show({ schedule, page, place, atMs }, { announce, commitmentHolds, ownOrder, forgetOrder })
 }
@@ -137,7 +136,7 @@ function begin(): void {
   rememberPlace()
   if (page.path === null) return
   // Sets the address of the shown content, from whichever request it came.
-  if (location.pathname !== page.path.split('?', 1)[0]) history.replaceState(null, '', page.path)
+  if (location.pathname !== page.path.split('?')[0]) history.replaceState(null, '', page.path)
   if (isBesideOwn()) void refresh(linePath())
   else if (!byId('final')) notifyOtherTabs()
   // The server could not render the content, so loading the page counts as a failed refresh.
@@ -170,7 +169,11 @@ export function start(everyBeat: (act: () => void) => void, load: () => Promise<
   clock.read(madeAtMs(), 0, navigation?.responseStart ?? performance.now())
   // A problem's page is the response to a form. A reload, or the Back button, shows the page that contained the form.
   if (page.path === null)
-    history.replaceState(null, '', location.href.replace(/\/buy$/, '/line').replace(/\/(payment|cancel)$/, ''))
+    history.replaceState(
+      null,
+      '',
+      location.pathname.replace(/\/buy$/, '/line').replace(/\/(payment|cancel)$/, '') + location.search,
+    )
   startReading(tick)
   startRefreshing(begin)
   begin()

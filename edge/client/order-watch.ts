@@ -7,7 +7,7 @@
 import { progressOf } from '../../shared/api/order-status.ts'
 import type { Order } from '../../shared/api/public.ts'
 import type { StreamEvent } from './order-stream.ts'
-import { byId, each, get, keepFocus, loadStored, nowMs, type Page, retitle, show, store } from './page.ts'
+import { byId, each, get, keepFocus, loadStored, nowMs, type Page, pathUnder, retitle, show, store } from './page.ts'
 
 /** Several changes arrive at once after an interruption, and only the last one is needed. */
 const SETTLE_MS = 80
@@ -122,7 +122,7 @@ export function showOwnOrder(page: Page): void {
   const order = ownOrder(page)
   const shown = order !== undefined
   each<HTMLAnchorElement>('#own-order a', (link) => {
-    link.href = `/sales/${page.sale}/order/${order}`
+    link.href = pathUnder(`/order/${order}`)
   })
   show(own, shown)
   const heading = own.querySelector('h1')

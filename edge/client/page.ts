@@ -185,8 +185,9 @@ export function store(key: string, value: string | null): void {
 
 // -- The visitor's own page -----------------------------------------------------------------------------------------
 
-export const salePath = () => page.home || `/sales/${page.sale}`
-export const linePath = () => `/sales/${page.sale}/line`
+/** A path below the sale's, in the language that the visitor chose. */
+export const pathUnder = (path: string) => page.home.replace(/\?|$/, `${path}$&`)
+export const linePath = () => pathUnder('/line')
 
 /**
  * The landing page is the same for all visitors, so this browser stores that it has a place, and which page shows it.

@@ -43,7 +43,7 @@ export async function refresh(path = page.path): Promise<void> {
   try {
     const headers = { accept: 'text/html' }
     const response = await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS)
-    if (!response.ok && response.status !== 0) throw new Error(String(response.status))
+    if (!response.ok && response.status !== 0) throw 0
     // If the response to a form was shown meanwhile, it is newer.
     if (page === before) await showResponse(response, path)
     failures.refreshes = 0
@@ -93,7 +93,8 @@ export function showPrepared(status: string): boolean {
 
 function showMain(next: Document): void {
   const main = next.getElementById('main')
-  if (!main) throw new Error('not a page of ours')
+  // It is no page of ours. Each caller catches this.
+  if (!main) throw 0
   byId('main')?.replaceWith(main)
   document.title = next.title
   focusStart()

@@ -70,6 +70,11 @@ export function lineParameter({ request: { url } }: Pick<Call, 'request'>): stri
   return url.includes('?') ? (new URL(url).searchParams.get('line') ?? undefined) : undefined
 }
 
+/** True if the address of a request has a parameter of this name. */
+export function hasParameter(name: string, { request: { url } }: Pick<Call, 'request'>): boolean {
+  return url.includes(name) && new URL(url).searchParams.has(name)
+}
+
 /** True for a browser: it sends this header with every request, and page script cannot forge it. */
 export function isBrowser(request: Request): boolean {
   return request.headers.has('sec-fetch-site')

@@ -47,8 +47,13 @@ export const buttonTo = (path: string, label: string, more?: 'wide') =>
 export const jsonInScript = (data: unknown) => raw(JSON.stringify(data).replaceAll('<', '\\u003c'))
 
 /** A form that the script sends only once at a time. Without an action it is sent to the address of its page. */
-export const postForm = (action: string | null, fields: Html) =>
-  html`<form method="post" ${action !== null && html`action="${action}"`} class="once">${fields}</form>`
+export const postForm = (action: string | null, fields: Html, id?: string) =>
+  html`<form method="post" ${action !== null && html`action="${action}"`} ${
+    id !== undefined && html`id="${id}"`
+  } class="once">${fields}</form>`
+
+/** The form of a turn, which the buttons for other languages send as well, so that it keeps what was entered. */
+export const TURN_FORM = 'turn-form'
 
 /**
  * Icons of 24 by 24 units, drawn with lines. They are decorative, because the words next to them have the same

@@ -4,6 +4,7 @@
  * neither changes anything here.
  */
 import type { Problem } from '../../shared/problem.ts'
+import { inLanguage } from './chosen-language.ts'
 import type { Arranged } from './front/front-page.ts'
 import { type FrontView, frontPage } from './front/front-page.ts'
 import { type OwnOrdersView, ownOrdersPage } from './front/own-orders-page.ts'
@@ -25,7 +26,8 @@ import { type Content, frontOf, homeOf, type PageContext, type SaleView } from '
 export function renderSale(view: SaleView): string {
   const { lang, words } = view
   const context: PageContext = { view, words, lang }
-  return String(documentOf(context, contentOf(context)))
+  const page = String(documentOf(context, contentOf(context)))
+  return view.choseLanguage ? inLanguage(page, lang) : page
 }
 
 function contentOf(context: PageContext): Content {
@@ -70,11 +72,12 @@ interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   /** The path of the shop front; null in front of another site. */
   readonly front: string | null
   readonly mayReload: boolean
+  readonly choseLanguage: boolean
 }
 
 /** A page for a problem without a sale, or with a sale that cannot be read now. */
 export function renderProblem(problem: Problem, view: ProblemView): string {
-  const { lang, words, brand, home, front, mayReload } = view
+  const { lang, words, brand, home, front, mayReload, choseLanguage } = view
   const { title, main } = problemContent(problem, words, home, { front })
   // A visitor who came too often reads the same page again. One who met a failure goes back to the sale, also from a
   // form.
@@ -84,7 +87,8 @@ export function renderProblem(problem: Problem, view: ProblemView): string {
   const head =
     reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${target && `;url=${target}`}">`
   const body = html`<main id="main" class="page">${main}</main>`
-  return String(shell({ lang, words, brand, hasMark: true, home: home ?? front, title, head }, body))
+  const page = String(shell({ lang, words, brand, hasMark: true, home: home ?? front, title, head }, body))
+  return choseLanguage ? inLanguage(page, lang) : page
 }
 
 /** The page that explains a type of problems to whoever writes a client. It is in English, as problems are. */

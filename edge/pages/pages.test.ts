@@ -5,6 +5,7 @@ import { HOUSE } from '../preview/front-samples.ts'
 import { samples } from '../preview/samples.ts'
 import { extras, script, style, views } from './assets.ts'
 import { brandSheet, contrast, mix } from './brand.ts'
+import { inLanguage } from './chosen-language.ts'
 import { texts } from './html.ts'
 import { renderStop } from './index.ts'
 import { markdown } from './parts/markdown.ts'
@@ -72,6 +73,22 @@ it('a page that ends mails is complete', () => {
 
 it('names are separated as their script does', () => {
   expect(LANGUAGES.map((lang) => listed(lang, ['1', '2']))).toEqual(['1, 2', '1, 2', '1, 2', '1, 2', '1、2', '1، 2'])
+})
+
+it('keeps a chosen language in each address that leads to a page', () => {
+  const said = /( (?:href|action|data-path|data-home|data-back)="\/(?:sales\/[^"]*|me\/orders[^"]*)?")/g
+  for (const { name, html } of sampled('de')) {
+    const lost = (inLanguage(html, 'de').match(said) ?? []).filter((one) => !/lang=|\/schedule|brand\.css/.test(one))
+    expect(lost, name).toEqual([])
+  }
+  const kept = (path: string) => inLanguage(`<a href="${path}">`, 'ar').slice(9, -2)
+  expect(['/', '/sales/a', '/sales/a#restock', '/sales/a/opening.ics?line=b', '/sales/a?lang=de'].map(kept)).toEqual([
+    ...['/?lang=ar', '/sales/a?lang=ar', '/sales/a?lang=ar#restock', '/sales/a/opening.ics?line=b&amp;lang=ar'],
+    '/sales/a?lang=de',
+  ])
+  expect(['/images/a', '/assets/a.css', '/sales/a/schedule', 'https://x.example/'].map(kept)).toEqual([
+    ...['/images/a', '/assets/a.css', '/sales/a/schedule', 'https://x.example/'],
+  ])
 })
 
 it('names options in the visitor’s language, and separates their values as its script does', () => {

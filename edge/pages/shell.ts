@@ -19,7 +19,7 @@ const timeOfDay = (atMs: number) => `${new Date(atMs).toISOString().slice(11, 19
 /** A page of a sale. */
 export function documentOf(context: PageContext, content: Content): Html {
   const { view, lang, words } = context
-  const { title, main, look = 'page', steps, reloadSeconds, named } = content
+  const { title, main, look = 'page', steps, reloadSeconds, named, form } = content
   const { brand, sale, state, schedule, shows } = view
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const path = pagePath(view)
@@ -68,7 +68,8 @@ ${again !== null && html`<noscript><p class="page small quiet">${fill(words.noSc
       indexed: isIndexed(view),
       corner: steps ?? (!view.protects && ordersLink(context)),
       seller: sellerLine(view),
-      languages: languagePath(view, path),
+      languages: form === undefined ? languagePath(view, path) : `/sales/${sale}/buy?lang=`,
+      form,
     },
     body,
   )
@@ -176,10 +177,12 @@ interface Shell extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   readonly seller?: string | null
   /** The address of this page without a language, to which the language is added; omitted if there is none. */
   readonly languages?: string
+  /** The form that the switch to another language sends, if the page has one. */
+  readonly form?: string | undefined
 }
 
 export function shell(
-  { lang, words, brand, hasMark, home, title, head, indexed = false, corner, seller, languages }: Shell,
+  { lang, words, brand, hasMark, home, title, head, indexed = false, corner, seller, languages, form }: Shell,
   body: Html,
 ): Html {
   return html`<!doctype html>
@@ -210,7 +213,7 @@ ${body}
 <footer class="page row foot small quiet" id="foot">
   <span><bdi>${seller ?? (hasMark && brand.name)}</bdi></span>
   ${legalLinks(brand, lang, words)}
-  ${languages !== undefined && languageLinks(languages, lang, words)}
+  ${languages !== undefined && languageLinks(languages, lang, words, form)}
 </footer>
 </body>
 </html>
@@ -222,9 +225,12 @@ function legalLinks({ legal = [] }: Brand, lang: Language, words: Words): Html |
   return links.length > 0 && html`<nav class="row" aria-label="${words.legal}">${links}</nav>`
 }
 
-function languageLinks(path: string, lang: Language, words: Words): Html {
-  const links = LANGUAGES.filter((one) => one !== lang).map(
-    (one) => html`<a href="${path}${one}" lang="${one}" hreflang="${one}" rel="nofollow">${LANGUAGE_NAMES[one]}</a>`,
+function languageLinks(path: string, lang: Language, words: Words, form?: string): Html {
+  const links = LANGUAGES.filter((one) => one !== lang).map((one) =>
+    form === undefined
+      ? html`<a href="${path}${one}" lang="${one}" hreflang="${one}" rel="nofollow">${LANGUAGE_NAMES[one]}</a>`
+      : html`<button class="link" form="${form}" formaction="${path}${one}" name="again" value="language"
+        formnovalidate lang="${one}">${LANGUAGE_NAMES[one]}</button>`,
   )
   return html`<nav class="row" aria-label="${words.language}">${links}</nav>`
 }

@@ -196,6 +196,8 @@ export interface Content {
   readonly steps?: Html
   /** The page reloads itself after this time if it has no script; null for a page that will not change. */
   readonly reloadSeconds: number | null
+  /** The id of the form that keeps what was entered when the language is changed, also without a script. */
+  readonly form?: string
   /** True if the content already shows the sale's name. */
   readonly named?: boolean
 }

@@ -186,7 +186,7 @@ export function samplePages({
   const alone =
     (problem: Problem, home: string | null, more: object = {}) =>
     () =>
-      renderProblem(problem, { lang, words, brand, home, front: '/', mayReload: true, ...more })
+      renderProblem(problem, { lang, words, brand, home, front: '/', mayReload: true, choseLanguage: false, ...more })
   const bare = (type: ProblemType, home: string | null) => alone(problem(type), home)
 
   const pages: Record<string, () => string> = {

@@ -5,7 +5,7 @@ import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
 import { readJoin, typedIn } from '../admission/join-request.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
 import { hallFacts } from '../hall/hall-facts.ts'
-import { type Call, seeOther } from '../http/call.ts'
+import { type Call, hasParameter, seeOther } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { renderSale } from '../pages/index.ts'
 import { JOINED, type RequestedPage, type SaleView, type Shows } from '../pages/view.ts'
@@ -138,7 +138,7 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
 async function mailOf(call: Call): Promise<Pick<SaleView, 'mailed' | 'accountEmail'>> {
   const session = await sessionOf(call).catch(() => null)
   const { email } = session?.claims ?? {}
-  return { mailed: call.request.url.endsWith(`?${MAILED}`), ...(typeof email === 'string' && { accountEmail: email }) }
+  return { mailed: hasParameter(MAILED, call), ...(typeof email === 'string' && { accountEmail: email }) }
 }
 
 /**
@@ -168,9 +168,9 @@ function ownPlace(number: number | null, admittedUntilSeconds: number | undefine
 async function missingPlace({ place, refusal }: Caller, call: Call) {
   const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
   if (refusal === 'signed-out') return shows(problem('signed-out', { sign_in_url: signInUrl(call) }))
-  const { url, headers } = call.request
+  const { headers } = call.request
   // The visitor was sent here by the page's own form or script, and did not follow a link.
-  const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
+  const hasJoined = hasParameter(JOINED, call) && headers.get('sec-fetch-site') === 'same-origin'
   if (place || refusal || !hasJoined) return null
   // The address also stays after the place was given up. A visitor who is still known has a browser that stores
   // cookies.

@@ -192,7 +192,7 @@ export function problemAsPage(response: Response, call: Call): Promise<Response>
 /** A problem as a page with the problem's status and headers. */
 async function problemPage(response: Response, call: Call): Promise<Response> {
   const { request, config } = call
-  const { lang } = languageOf(call)
+  const { lang, isChosen } = languageOf(call)
   const problem = await response.json<Problem>()
   const [, root, sale, under] = pathOf(request.url).split('/', 4)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
@@ -205,6 +205,7 @@ async function problemPage(response: Response, call: Call): Promise<Response> {
     front: config.protect ? null : '/',
     // Reloading the response to a form would request something else.
     mayReload: request.method === 'GET',
+    choseLanguage: isChosen,
   })
   const headers = new Headers(response.headers)
   for (const [name, value] of Object.entries(PAGE_HEADERS)) headers.set(name, value)

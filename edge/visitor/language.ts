@@ -34,6 +34,14 @@ export function keepLanguage(call: Call): void {
   if (chosen && wantsHtml(call.request)) setCookie(LANGUAGE_COOKIE, chosen, YEAR_SECONDS, call)
 }
 
+/** A redirect to a page of ours keeps the language of the address from which it leads. */
+export function keepInRedirect(response: Response, call: Call): void {
+  const chosen = response.status === 303 && inAddress(call)
+  const to = response.headers.get('location') ?? ''
+  if (chosen && to.startsWith('/sales/') && !to.includes('lang='))
+    response.headers.set('location', `${to}${to.includes('?') ? '&' : '?'}lang=${chosen}`)
+}
+
 const languageNamed = (name: string | null) => LANGUAGES.find((lang) => lang === name)
 
 const inAddress = ({ request: { url } }: Call) =>

@@ -106,7 +106,8 @@ function offerOlder(list: HTMLElement, page: Page): void {
   if (!link) return
   const older = Number(list.dataset.older)
   show(link.parentElement, older > 0)
-  link.href = `/sales/${page.sale}/posts/${older}`
+  // There is no page 0.
+  if (older) link.href = `/sales/${page.sale}/posts/${older}${location.search}`
   link.onclick = (event) => {
     event.preventDefault()
     void addOlder(list, older, page)

@@ -76,6 +76,7 @@ function htmlOf(content: string, page: PageData): string {
   const data: Record<string, string> = {
     poll,
     sale: 'demo',
+    home: '/sales/demo',
     ...(path !== null && { path }),
     number,
     // happy-dom omits empty texts from `{ ...dataset }`.

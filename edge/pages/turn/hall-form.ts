@@ -6,7 +6,7 @@ import { Gone, type PublicProduct, type PublicSale, type SeatKind } from '../../
 import { comma, count, fill, money } from '../../../shared/format.ts'
 import { tryParse } from '../../../shared/parse.ts'
 import { hallStyle, mapScript } from '../assets.ts'
-import { type Html, html, postForm, texts } from '../html.ts'
+import { type Html, html, postForm, TURN_FORM, texts } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
 import type { Entered, PageContext } from '../view.ts'
 import { isTaken, seatsLeft } from './cart/rest.ts'
@@ -92,6 +92,7 @@ export function hallForm(context: PageContext, untilMs: number, entered: Entered
     ${RESERVED_BY_ENTER}${SOMETHING_TO_CHOOSE}
     <div class="page map split"><div>${left}</div><div>${right}</div></div>
   `,
+    TURN_FORM,
   )
 }
 

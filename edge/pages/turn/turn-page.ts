@@ -2,7 +2,7 @@
 import { count, exactly, fill } from '../../../shared/format.ts'
 import { assertExists } from '../../../shared/lib/assert.ts'
 import { ADMISSION_TTL_SECONDS } from '../../../shared/tokens.ts'
-import { type Html, html, icon, postForm } from '../html.ts'
+import { type Html, html, icon, postForm, TURN_FORM } from '../html.ts'
 import { pauseReason } from '../parts/announcement.ts'
 import { band, steps } from '../parts/band.ts'
 import { faultOf } from '../parts/fault.ts'
@@ -47,7 +47,7 @@ export function turnPage(context: PageContext, untilMs: number, entered: Entered
   </section>`
   // The page reloads only after the turn is over, because a reload would remove what the visitor is about to choose.
   const reloadSeconds = hasStock ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS
-  return { title, main, reloadSeconds, steps: steps(context, 0), look: 'full' }
+  return { title, main, reloadSeconds, steps: steps(context, 0), look: 'full', ...(hasStock && { form: TURN_FORM }) }
 }
 
 function formOf({ view }: PageContext, { chosen }: Entered): typeof cartForm {
@@ -72,7 +72,7 @@ function reserveForm(context: PageContext, untilMs: number, entered: Entered): H
     ${problem && Object.keys(faults).length === 0 && view.schedule.phase !== 'paused' && faultOf(problem, words)}`
   return html`<div class="page split">
     <div class="stay">${itemHead(context, item)}</div>
-    ${postForm(`/sales/${view.sale}/buy`, form)}
+    ${postForm(`/sales/${view.sale}/buy`, form, TURN_FORM)}
   </div>`
 }
 

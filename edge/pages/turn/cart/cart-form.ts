@@ -5,7 +5,7 @@
 import type { PublicSale } from '../../../../shared/api/public.ts'
 import { count, fill } from '../../../../shared/format.ts'
 import type { Fields } from '../../../../shared/parse.ts'
-import { type Html, html, icon, postForm } from '../../html.ts'
+import { type Html, html, icon, postForm, TURN_FORM } from '../../html.ts'
 import { inLanguage } from '../../parts/announcement.ts'
 import { faultOf } from '../../parts/fault.ts'
 import { type Item, itemsOf, priceOf } from '../../parts/offer.ts'
@@ -67,6 +67,7 @@ export function cartForm(context: PageContext, untilMs: number, entered: Entered
       }
       ${checkoutFields(context, kept, faults, { untilMs, cart: { lost: lost.map((one) => nameOf(context, one)) } })}
     </div></div>`,
+    TURN_FORM,
   )
 }
 
