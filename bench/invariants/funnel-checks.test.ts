@@ -26,7 +26,7 @@ test.each<[string, FunnelRow[], (boolean | null)[]]>([
   ['a payment of another source', [row('ads', 3, 2, 2, 0), row('typed', 1, 1, 1, 1)], [false, true]],
   ['more paid than reserved', [row('ads', 3, 2, 1, 2), row('typed', 1, 1, 1, 0)], [false, true]],
   ['a join of another source', [row('ads', 1, 2, 2, 2), row('typed', 3, 1, 1, 0)], [true, false]],
-  ['a join twice', [row('ads', 4, 2, 2, 2), row('typed', 1, 1, 1, 0)], [true, false]],
+  ['a join that is counted twice', [row('ads', 4, 2, 2, 2), row('typed', 1, 1, 1, 0)], [true, true]],
   ['a turn that is missing', [row('ads', 3, 0, 2, 2), row('typed', 1, 1, 1, 0)], [true, false]],
   ['nothing', [], [false, false]],
 ])('judges %s', (_, funnel, holds) => expect(judged(funnel)).toEqual(holds))

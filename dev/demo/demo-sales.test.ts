@@ -1,9 +1,15 @@
 /** `npm start` makes the demo sales even while a store is still recovering, and never fails because of them. */
-import { expect, test } from 'vitest'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ADMIN_TOKEN, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { useRedis, useReturning } from '../../test/lib/servers.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { ensureDemos } from './demo-sales.ts'
+
+// The demo is a process of its own; here another test may have loaded the origin, which reads no SVG.
+const svg = { operation: ['VipsForeignLoadSvg'] }
+beforeAll(() => sharp.unblock(svg))
+afterAll(() => sharp.block(svg))
 
 const postgres = await useReturning(startPostgres)
 const redis = useRedis()

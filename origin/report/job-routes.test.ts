@@ -87,7 +87,8 @@ test('a queue tells what became of its attempts by the minute', async () => {
   await expect.poll(historyOf).toBeGreaterThanOrEqual(1)
   await origin.sql()`
     insert into queue_minutes (queue, minute, done, failed, dead)
-    select 'refund', date_trunc('minute', now()) - n * interval '1 minute', 30, 10, 1 from generate_series(1, 90) n`
+    select 'refund', date_trunc('minute', now()) - n * interval '1 minute', 30, 10, 1 from generate_series(1, 90) n
+    on conflict (queue, minute) do update set done = 30, failed = 10, dead = 1`
   const read = async (query: string) => {
     const { queues } = (await origin.admin('GET', `/queues${query}`)).body as unknown as {
       queues: { queue: string; throughput: object; history: History }[]

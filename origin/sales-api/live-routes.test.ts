@@ -70,7 +70,8 @@ test('compares waits in the minute of the opening, where somebody waited, by whe
   expect(await waits()).toMatchObject({ compared: 0, minutes: [{ shown_seconds: 400, real_seconds: null }] })
   await shows(sale, { waiting: 0, called: 50 }, { waiting: 0 })
   // All visitors have been called a few seconds later.
-  await expect.poll(waits).toMatchObject({ compared: 1, minutes: [{ shown_seconds: 400 }] })
+  const compared = async () => ((await waits()) as SaleReport['waits']).compared
+  await expect.poll(compared).toBeGreaterThan(0)
   expect(((await waits()) as SaleReport['waits']).worst_error_seconds).toBeGreaterThan(300)
 })
 
