@@ -4,7 +4,6 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { exactly, instant } from '../../shared/api/fields.ts'
 import type { SecondsAnswer } from '../../shared/api/operators/seconds.ts'
-import { parse } from '../../shared/parse.ts'
 import type { Config } from '../base/config.ts'
 import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -32,8 +31,7 @@ export const reportRoutes = ({ sales, ...deps }: ReportDeps) =>
       const nowMs = () => sales.nowMs()
       return c.json(await saleReport({ ...deps, nowMs }, await sales.find(c.req.param('sale'))))
     })
-    .get('/sales/:sale/funnel', async (c) => {
-      parse(FunnelQuery, c.req.query())
+    .get('/sales/:sale/funnel', query(FunnelQuery), async (c) => {
       return c.json({ rows: await funnelOf(deps, await sales.find(c.req.param('sale'))) })
     })
 

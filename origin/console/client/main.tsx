@@ -29,6 +29,7 @@ import { EditSalePage, GoodsPage, NewSalePage } from './pages/sale-form/sale-for
 import { QueuesPage } from './pages/scheduled/queues-page.tsx'
 import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
 import { SynonymsPage } from './pages/search/synonyms-page.tsx'
+import { VisitorsPage } from './pages/visitors/visitors-page.tsx'
 import { WebhooksPage } from './pages/webhooks/webhooks-page.tsx'
 import { Failure, Loading } from './parts.tsx'
 import { SalesPage } from './sales-page.tsx'
@@ -42,6 +43,7 @@ const NOTICES: readonly NoticeControl[] = [AnnounceButtons]
 /** The pages of a sale: the end of the address, and the page. */
 const SALE_PAGES = [
   ['', ({ sale }) => <SalePage sale={sale} notices={NOTICES} />],
+  ['/visitors', VisitorsPage],
   ['/edit', EditSalePage],
   ['/goods', GoodsPage],
   ['/promo-codes', PromoCodesPage],

@@ -206,7 +206,9 @@ export function Copy({ name, text }: { name: string; text: string }) {
 }
 
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' })
+const REGION_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' })
 export const languageName = (language: string) => LANGUAGE_NAMES.of(language) ?? language
+export const countryName = (country: string) => REGION_NAMES.of(country) ?? country
 
 /** The time in the reader's time zone, on a 24-hour clock. */
 export const instant = (iso: string) =>

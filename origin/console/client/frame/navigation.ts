@@ -16,6 +16,7 @@ export interface Entry {
 /** The pages of a sale that `main.tsx` routes; the others are pages of all sales with a filter. */
 export const SALE_ENTRIES: readonly Entry[] = [
   { href: '', text: 'Live', icon: 'live', keys: 'G L' },
+  { href: '/visitors', text: 'Visitors', icon: 'visitors' },
   { href: '/orders', text: 'Orders of the sale', icon: 'orders' },
   { href: '/goods', text: 'Goods', icon: 'box', role: 'operator' },
   { href: '/promo-codes', text: 'Promo codes', icon: 'code' },
