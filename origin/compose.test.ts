@@ -86,7 +86,15 @@ async function createAll(): Promise<void> {
 async function report(n: number): Promise<void> {
   const figures = { numbers_given: 9, called: 5, waiting: 4, coming_units: 1, coming_people: 1, likely_people: 4 }
   const rates = { may_come: 1, called_per_second: 1, boost: 1, throttle: 1, clock_ms: 1 }
-  const counts = JSON.stringify({ joins: 9, crowded: 0, proofs: 1, refusals: { blocked: 1 }, met: {}, answers: {}, sources: {} })
+  const counts = JSON.stringify({
+    joins: 9,
+    crowded: 0,
+    proofs: 1,
+    refusals: { blocked: 1 },
+    met: {},
+    answers: {},
+    sources: {},
+  })
   const fields = Object.entries({ ...figures, ...rates, counts })
   const query = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, `${value}`]))
   await call(`/internal/sales/${nameOf(n)}?${query}`, EDGE_TOKEN)

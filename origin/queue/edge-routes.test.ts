@@ -135,7 +135,15 @@ test('counts joins, refusals, proofs and what each rule met, and ignores counts 
   const when = { country: 'DE' }
   const { body } = await origin.admin('POST', `/sales/${sale}/rules`, { when, action: 'refuse' })
   const refusals = { refused: 3, 'proof-required': 1 }
-  const counts = { joins: 7, crowded: 0, proofs: 2, refusals, met: { [String(body.rule)]: 3 }, answers: {}, sources: {} }
+  const counts = {
+    joins: 7,
+    crowded: 0,
+    proofs: 2,
+    refusals,
+    met: { [String(body.rule)]: 3 },
+    answers: {},
+    sources: {},
+  }
   await requestState(sale, { counts: JSON.stringify(counts) })
   await requestState(sale, { counts: JSON.stringify(counts) })
   for (const wrong of ['{', '{}', JSON.stringify({ ...counts, joins: -1 })]) await requestState(sale, { counts: wrong })
