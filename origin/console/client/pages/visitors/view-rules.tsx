@@ -260,7 +260,7 @@ function Tried({ tried: { counted, dropped, more_dropped } }: { readonly tried: 
       <b>Tried on the last 24 hours:</b>{' '}
       {more === 0
         ? 'it would have dropped nothing more.'
-        : `it would have dropped ${count(more)} more ${more === 1 ? 'view' : 'views'}, ${figure((100 * more) / Math.max(1, all))} % of all.`}
+        : `it would have dropped ${count(more)} more, ${figure((100 * more) / Math.max(1, all))} % of all views.`}
       {first && more > 0 && ` ${figure((100 * first.views) / more)} % of them say that they came from ${first.key}.`} In
       force within 60 s. Undo: switch it off.
     </p>

@@ -1,4 +1,4 @@
-/** Who came to a sale: views counted by rules, where they came from, and how far each source got. */
+/** The page shows who came to a sale: the views that count, where they came from, and how far each source got. */
 import './visitors.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
