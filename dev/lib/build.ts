@@ -47,7 +47,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
       external: [extras.path],
     }),
     extras,
-    views: await bundleAsset('client/extras/views.ts', 'views', SCRIPT),
+    views: await bundleAsset('client/extras/beacon.ts', 'views', SCRIPT),
     proofStyle: await bundleAsset(`${ALTCHA}/external/altcha.css`, 'proof-style', 'text/css'),
     proofScript: await bundleAsset('client/third-party/proof.ts', 'proof-script', SCRIPT, {
       define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },

@@ -10,9 +10,9 @@ import { readEvents } from '../events/reader.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
 import { writeSale } from '../sales/sale-queries.ts'
+import { addSeconds, deleteSeconds, readSeconds } from './by-second/seconds-queries.ts'
 import { addFigures, addOrderCounts, minuteTotals, readMinutes } from './report-queries.ts'
 import { countOrders } from './sale-counts.ts'
-import { addSeconds, deleteSeconds, readSeconds } from './seconds-queries.ts'
 
 const sql = await useLedger(4)
 const totals = async (sale: string) => (await minuteTotals(sql, sale)).counts

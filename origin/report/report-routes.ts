@@ -9,10 +9,10 @@ import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { query } from '../lib/http/request.ts'
 import type { OperatedSales } from '../sales/sales.ts'
+import { secondsOf } from './by-second/seconds.ts'
+import { KEPT_MINUTES, readMarkers, readSeconds } from './by-second/seconds-queries.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
 import { type ListAnnouncements, saleReport } from './sale-report.ts'
-import { secondsOf } from './seconds.ts'
-import { KEPT_MINUTES, readMarkers, readSeconds } from './seconds-queries.ts'
 
 interface ReportDeps {
   readonly announcements?: ListAnnouncements

@@ -15,8 +15,8 @@ import type { Arrivals } from '../queue/arrivals.ts'
 import type { QueueReports } from '../queue/queue-reports.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
+import { addOrderSeconds, addSeconds, deleteSeconds } from './by-second/seconds-queries.ts'
 import { addFigures, addOrderCounts, type SaleFigures } from './report-queries.ts'
-import { addOrderSeconds, addSeconds, deleteSeconds } from './seconds-queries.ts'
 import { NO_WAITS, type Wait, type Waits, waitGauges, withReport } from './waits.ts'
 
 const WRITE_MS = 1_000

@@ -15,7 +15,7 @@ import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { available, phaseOf } from '../sales/sale-state.ts'
 import { firstOpeningMs, type Gauges, joinedOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
-import { forecastAccuracy } from './forecast.ts'
+import { forecastAccuracy } from './forecast/forecast.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
 import {
   holdsOf,

@@ -9,8 +9,8 @@ import { hallStyle, mapScript } from '../assets.ts'
 import { type Html, html, postForm, TURN_FORM, texts } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
 import type { Entered, PageContext } from '../view.ts'
+import { namesOf, takenNotice } from './cart/cart-seats.ts'
 import { isTaken, seatsLeft } from './cart/rest.ts'
-import { namesOf, takenNotice } from './cart/seats.ts'
 import {
   ANOTHER,
   FIND,

@@ -15,8 +15,8 @@ import { CART, countField, sizeField, unitsField } from '../cart-fields.ts'
 import { checkoutFields } from '../checkout-fields.ts'
 import { describes, type Faults, faultBeside } from '../faults.ts'
 import { cartFaults } from '../hall-form.ts'
+import { seatLines, takenNotice } from './cart-seats.ts'
 import { isTaken, type Lost, lostIn, restAfter } from './rest.ts'
-import { seatLines, takenNotice } from './seats.ts'
 
 /** A line shows its remaining units only if there are at most this many. */
 const FEW = 10

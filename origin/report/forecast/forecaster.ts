@@ -2,14 +2,14 @@
  * Forecasts the load of each sale in use, for the metrics that an autoscaler reads. The forecast is also written into
  * the sale's minutes, so that its report can tell how good it was.
  */
-import type { ScheduledEffect } from '../../shared/api/operators/requests.ts'
-import type { Metrics } from '../base/metrics.ts'
-import type { Sql } from '../ledger/connection.ts'
-import type { SaleRow } from '../ledger/sale-row.ts'
-import type { SaleWork } from '../sales/sale-work.ts'
-import type { Sales } from '../sales/sales.ts'
+import type { ScheduledEffect } from '../../../shared/api/operators/requests.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import type { Sql } from '../../ledger/connection.ts'
+import type { SaleRow } from '../../ledger/sale-row.ts'
+import type { SaleWork } from '../../sales/sale-work.ts'
+import type { Sales } from '../../sales/sales.ts'
+import { noteForecast, readMinutes } from '../report-queries.ts'
 import { AHEAD_MINUTES, forecast } from './forecast.ts'
-import { noteForecast, readMinutes } from './report-queries.ts'
 
 /** The curve needs six whole minutes and the current one. */
 const READ_MINUTES = 8

@@ -1,8 +1,8 @@
 /** Queries for a sale by the second: the rows that all processes write, and the actions that a chart marks. */
-import type { Marker } from '../../shared/api/operators/seconds.ts'
-import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { EventRow } from '../ledger/schema/events.ts'
-import { countsOf, type SaleFigures } from './report-queries.ts'
+import type { Marker } from '../../../shared/api/operators/seconds.ts'
+import type { Queryable, Sql } from '../../ledger/connection.ts'
+import type { EventRow } from '../../ledger/schema/events.ts'
+import { countsOf, type SaleFigures } from '../report-queries.ts'
 import type { SecondRow } from './seconds.ts'
 
 /** Seconds are stored this long, and those after the opening as long as the sale's minutes. */

@@ -1,7 +1,7 @@
 /** Workers forecast the load of a sale for an autoscaler, from its opening, its visitors and what is scheduled. */
 import { expect, test } from 'vitest'
-import { eventually } from '../../test/lib/eventually.ts'
-import { useOrigin } from '../../test/lib/origin-process.ts'
+import { eventually } from '../../../test/lib/eventually.ts'
+import { useOrigin } from '../../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()

@@ -3,8 +3,8 @@
  * takes seconds. It steps through the minutes to come with what is known of them: when the sale opens and ends, how
  * many visitors are expected, which actions are scheduled, and how the last minutes went. Pure.
  */
-import type { Minute } from '../../shared/api/operators/report.ts'
-import type { ScheduledEffect } from '../../shared/api/operators/requests.ts'
+import type { Minute } from '../../../shared/api/operators/report.ts'
+import type { ScheduledEffect } from '../../../shared/api/operators/requests.ts'
 
 export const AHEAD_MINUTES = 10
 const MINUTE_MS = 60_000

@@ -1,7 +1,7 @@
 /** The forecast knows openings, scheduled actions and the curve, and never forecasts what cannot be. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Minute } from '../../shared/api/operators/report.ts'
+import type { Minute } from '../../../shared/api/operators/report.ts'
 import { forecast, forecastAccuracy, type SaleAhead } from './forecast.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:30Z')

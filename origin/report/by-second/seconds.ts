@@ -3,8 +3,8 @@
  * row, and gaps where nobody knows. Pure.
  */
 
-import type { Figures } from '../../shared/api/operators/report.ts'
-import type { Second } from '../../shared/api/operators/seconds.ts'
+import type { Figures } from '../../../shared/api/operators/report.ts'
+import type { Second } from '../../../shared/api/operators/seconds.ts'
 
 /** A row of `sale_seconds`. */
 export interface SecondRow {
