@@ -14,7 +14,7 @@
  * auditor calculate a position in microseconds.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 
 /** Luby-Rackoff needs four rounds; eight or more leave a margin that costs only microseconds. */
 const ROUNDS = 10
@@ -29,7 +29,13 @@ const MAX_KNOWN = 200_000
 
 /** The published commitment: hex SHA-256 of the seed's bytes. Throws if `seedHex` is not hex. */
 export function commitmentOf(seedHex: string): string {
-  return bytesToHex(sha256(hexToBytes(seedHex)))
+  return bytesToHex(sha256(bytesOf(seedHex)))
+}
+
+/** The library's conversion is longer, and every visitor would load it. Throws RangeError if the text is not hex. */
+function bytesOf(hex: string): Uint8Array {
+  if (!/^([0-9a-f]{2})*$/i.test(hex)) throw new RangeError('not hex')
+  return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
 }
 
 /** True if `seedHex` is the seed of the commitment; false for anything that is not hex. */
@@ -66,7 +72,7 @@ export function positionsOf(draw: Draw): (number: number) => number {
 }
 
 function keyOf({ seed, beacon }: Draw): Uint8Array {
-  return beacon ? sha256(hexToBytes(seed + beacon)) : hexToBytes(seed)
+  return beacon ? sha256(bytesOf(seed + beacon)) : bytesOf(seed)
 }
 
 /**

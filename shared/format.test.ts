@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decimal, eventTimes, minorOf, moment, money, numberOf, shortly, shortNumber } from './format.ts'
+import { decimal, eventTimes, minorOf, moment, momentSeen, money, numberOf, shortly, shortNumber } from './format.ts'
 
 it.each([
   ['EUR', 12_900, '129.00'],
@@ -64,6 +64,15 @@ it.each([
   // Intl writes narrow spaces.
   expect(told.replace(/\s/g, ' ')).toBe(text)
   expect(eventTimes(lang, { starts_at, ends_at: ends, time_zone: 'America/New_York' })).toContain('New York')
+})
+
+it('a time of today is said without its date', () => {
+  const noon = new Date(2026, 11, 12, 12).getTime()
+  const seen = (lang: string, hours: number) => momentSeen(lang, noon, noon + hours * 3_600_000).replace(/\s/g, ' ')
+  expect(seen('en', -11)).toMatch(/^today, 12:00 PM /)
+  expect(seen('de', 11)).toMatch(/^heute, 12:00 /)
+  expect(seen('ja', 0)).toMatch(/^今日、/)
+  expect(seen('en', 13)).toMatch(/^Dec 12, 2026, 12:00 PM /)
 })
 
 it('other times name the zone of their clock', () => {

@@ -118,20 +118,24 @@ export function clock(lang: string, seconds: number): string {
 const dates = (lang: string, options: Intl.DateTimeFormatOptions) =>
   formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options)
 
+const TIME = { hour: 'numeric', minute: 'numeric', timeZoneName: 'short' } as const
+
 /**
  * Formats a date and time (`atMs` since the epoch) in the reader's time zone unless one is given, with the name of
  * the zone.
  */
 export const moment = (lang: string, atMs: number, timeZone?: string): string =>
-  dates(lang, {
-    year: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    timeZone,
-    month: 'short',
-    timeZoneName: 'short',
-  }).format(atMs)
+  dates(lang, { year: 'numeric', month: 'short', day: 'numeric', timeZone, ...TIME }).format(atMs)
+
+/** Formats a time in the reader's time zone: "today, 12:00 GMT+1" if it is the day of `nowMs`, else with its date. */
+export function momentSeen(lang: string, atMs: number, nowMs: number): string {
+  if (!isSameDay(atMs, nowMs)) return moment(lang, atMs)
+  const today = new Intl.RelativeTimeFormat(lang, { numeric: 'auto' }).format(0, 'day')
+  return today + comma(lang) + dates(lang, TIME).format(atMs)
+}
+
+/** True if two times are on one day in the reader's time zone. */
+export const isSameDay = (aMs: number, bMs: number) => new Date(aMs).toDateString() === new Date(bMs).toDateString()
 
 /** Formats the times of an event as people at the venue say them, with the place of their clock: "19:00, Tokyo". */
 export function eventTimes(lang: string, event: EventTime): string {

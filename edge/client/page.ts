@@ -3,7 +3,7 @@
  * page.
  */
 
-import { moment } from '../../shared/format.ts'
+import { momentSeen } from '../../shared/format.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { Tag } from '../pages/html.ts'
 import { ServerClock } from './clock.ts'
@@ -161,7 +161,9 @@ export function keepFocus(): void {
 
 /** Converts the times in the page from UTC to the visitor's time zone. */
 export const showMoments = () =>
-  each<HTMLTimeElement>('time[data-moment]', (time) => write(time, moment(pageLanguage(), Date.parse(time.dateTime))))
+  each<HTMLTimeElement>('time[data-moment]', (time) =>
+    write(time, momentSeen(pageLanguage(), Date.parse(time.dateTime), nowMs())),
+  )
 
 // -- Between pages --------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 /** Calculates from a schedule what the page shows to this visitor, and shows it without a request. */
 import { type Draw, positionOf } from '../../shared/draw.ts'
-import { count, fill, plural, waitText } from '../../shared/format.ts'
+import { count, fill, isSameDay, plural, waitText } from '../../shared/format.ts'
 import {
   endsBeforeTurn,
   isFinal,
@@ -119,8 +119,7 @@ function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, f
   if (wait === null || wait < TIME_OF_DAY_FROM_SECONDS) return ''
   const stepMs = (wait > LONG_WAIT_SECONDS ? 5 : 1) * 60_000
   const atMs = Math.ceil((fromMs + wait * 1000) / stepMs) * stepMs
-  const today = new Date(atMs).toDateString() === new Date(fromMs).toDateString()
   const how: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: 'numeric' }
-  if (!today) how.weekday = 'long'
+  if (!isSameDay(atMs, fromMs)) how.weekday = 'long'
   return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
 }
