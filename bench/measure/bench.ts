@@ -16,6 +16,7 @@ import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
 import { seats } from './parts/seats.ts'
+import { views } from './parts/views.ts'
 import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
@@ -28,6 +29,7 @@ const SHARED = {
   alternatives: againstAlternatives,
   seats,
   'many-sales': manySales,
+  views,
 }
 const PARTS = [...Object.keys(ALONE), ...Object.keys(SHARED), 'growth']
 
