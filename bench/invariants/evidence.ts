@@ -345,6 +345,21 @@ export interface Evidence extends Records {
   readonly faults: FaultRecord | null
   /** Null without a cache in front of the edge. */
   readonly front: FrontRecord | null
+  /** Null if no pages said that they were seen. */
+  readonly views: ViewRecord | null
+}
+
+/** A bot is told by its user agent, its network, how often it comes, or how briefly it stays. */
+export const VIEWER_KINDS = ['people', 'agent', 'network', 'rate', 'dwell'] as const
+export type ViewerKind = (typeof VIEWER_KINDS)[number]
+
+/** The views of a sale as they were begun, by people and by bots of each kind, and as the rules counted them. */
+export interface ViewRecord {
+  readonly sent: Readonly<Record<ViewerKind, number>>
+  readonly refused: number
+  readonly counted: number
+  /** The dropped views by rule. */
+  readonly dropped: ReadonlyMap<string, number>
 }
 
 // -- Checks ---------------------------------------------------------------------------------------------------------

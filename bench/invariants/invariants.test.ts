@@ -138,6 +138,7 @@ function good(): Evidence {
     shards: 1,
     faults: null,
     front: null,
+    views: null,
   }
 }
 

@@ -12,6 +12,7 @@ import { queueChecks } from './queue-checks.ts'
 import { refundChecks } from './refund-checks.ts'
 import { seatChecks } from './seat-checks.ts'
 import { storeChecks } from './store-checks.ts'
+import { viewChecks } from './view-checks.ts'
 
 export const judge = (e: Evidence): Check[] => [
   ...orderChecks(e),
@@ -23,6 +24,7 @@ export const judge = (e: Evidence): Check[] => [
   ...queueChecks(e),
   ...frontChecks(e),
   ...funnelChecks(e),
+  ...viewChecks(e),
   ...attempts(e),
   ...attackChecks(e),
 ]

@@ -42,6 +42,9 @@ The crowd
   --bots SHARE         of visitors who are bots (0; 0.1 with --arrivals bots)
   --identities WHO     what visitors have: cookies (the default), invitations, or accounts of the shop, which the sale
                        then asks for (only with its own system)
+  --viewers N          people whose pages say that they are seen, a quarter as many bots by agent, network and dwell,
+                       and one that comes 2,000 times: the verdict says how well the rules tell them apart (a tenth of
+                       the visitors, at most 400; only with its own system, without --faults and --limits)
   --think SECONDS      from one click to the next, on average (0.5)
   --seed N             repeats a crowd, and its faults (a new one each time)
 
@@ -98,6 +101,8 @@ Exit status: 0 good, 1 not good, 2 it could not run, 130 interrupted.`
  * servers under test.
  */
 const VISITORS_PER_SECOND = 800
+const VIEWERS_PER_VISITOR = 0.1
+const MOST_VIEWERS = 400
 const FAULT_VISITORS_PER_SECOND = 40
 /** The rush of this many called visitors takes a core half a minute, and carts must last longer than that. */
 const LONG_FROM = 50_000
@@ -143,6 +148,7 @@ const BOTS_PER_VISITOR = 1 / 3
 const OPTIONS = {
   texts: [
     'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known front bots identities think seed',
+    'viewers',
     'stock seats code-uses rate provider-rate hold unpaid claim shards proof',
     'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
@@ -211,6 +217,9 @@ export function readOptions(args: readonly string[]) {
     MAX_VISITORS,
   )
   const isLong = visitors >= LONG_FROM
+  const canView = calm && values.edge === undefined && !values.limits && !capacity
+  if (values.viewers !== undefined && !canView)
+    throw new UsageError('--viewers needs its own system, without --faults, --limits and --capacity.')
   const usualSpread = calm ? Math.max(2, visitors / VISITORS_PER_SECOND) : faultSeconds
   const spreadSeconds = number('spread', usualSpread, 0.01, calm ? MAX_SPREAD_SECONDS : usualSpread)
   const holdSeconds = whole('hold', calm ? (isLong ? 60 : 12) : 4, 1, 3_600)
@@ -249,6 +258,9 @@ export function readOptions(args: readonly string[]) {
         : FAULT_SHARES,
       (name, usual) => number(name, usual, 0, 1),
     ),
+    viewers: canView
+      ? whole('viewers', Math.min(MOST_VIEWERS, Math.ceil(visitors * VIEWERS_PER_VISITOR)), 0, 100_000)
+      : 0,
     refunds: number('refunds', calm ? 0.05 : 0.2, 0, 1),
     hangUps: calm ? 0 : FAULT_HANG_UPS,
     thinkSeconds: number('think', 0.5, 0, 600),

@@ -13,6 +13,7 @@ import { seededRandom } from '../../shared/lib/random.ts'
 import { Attackers } from '../attacks/attackers.ts'
 import { Crowd, isOwn } from '../crowd/crowd.ts'
 import { KINDS, type Kind } from '../crowd/tally.ts'
+import { ASN_HEADER, VIEWER_RULES, Viewers } from '../crowd/viewers.ts'
 import { visit } from '../crowd/visit.ts'
 import { arrivalTimes, leadMs } from '../crowd/visitors/arrivals.ts'
 import { Issuer, UNKNOWN } from '../crowd/visitors/identities.ts'
@@ -34,6 +35,7 @@ import { Live } from './progress.ts'
 import { watchConsole } from './records/console-watch.ts'
 import { drawHall } from './records/hall-records.ts'
 import { evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records/records.ts'
+import { viewRecordOf } from './records/view-records.ts'
 import type { Dot } from './report/charts.ts'
 
 /** The time between the sale's creation and the first visitor. */
@@ -174,6 +176,11 @@ export class Rehearsal {
       },
       visit,
     )
+    const viewers =
+      options.viewers === 0 || this.#given
+        ? null
+        : new Viewers(worker, sale, options.viewers, seededRandom(options.seed + 5))
+    if (viewers) await admin(to, 'PUT', '/view-rules', { rules: VIEWER_RULES })
     const recorded = await cdn?.record(FRONT_PATHS)
     const stopPosts = options.shares.front > 0 ? await postMeanwhile(to, sale) : undefined
     await firstSchedule(crowd)
@@ -211,7 +218,7 @@ export class Rehearsal {
     }
     attackers.start()
     const consoleSaid = options.providerRate === null ? undefined : watchConsole(to, sale)
-    await crowd.play()
+    await Promise.all([crowd.play(), viewers?.play()])
     const limited = (await consoleSaid?.()) ?? []
     const lastedMs = performance.now() - opensAtMs
     await attackers.stop()
@@ -254,6 +261,7 @@ export class Rehearsal {
       shards: needsAccount ? shardsFor(options.visitors) : options.shards,
       faults,
       front: reached ? { ...reached, requests: crowd.tally.requests } : null,
+      views: viewers && (await viewRecordOf(to, sale, viewers)),
     })
     const checks = judged.concat(limited)
     crowd.close()
@@ -324,6 +332,7 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
     edgeVars: {
       CLAIM_SECONDS: String(claimSeconds),
       TICKET_SHARDS: String(shards),
+      ASN_HEADER,
       ...(limits && PRODUCTION_LIMITS),
       ...shop?.vars,
     },
