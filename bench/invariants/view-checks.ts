@@ -2,7 +2,7 @@
 import { n } from '../lib/figures.ts'
 import { type Check, check, type Evidence, ifAny, type ViewerKind } from './evidence.ts'
 
-/** Of each kind at least so much is told apart. */
+/** The share of each kind that has to be told apart. */
 const LEAST = 0.95
 /** The rules that drop each kind of bot. */
 const RULES: Readonly<Record<Exclude<ViewerKind, 'people'>, readonly string[]>> = {
