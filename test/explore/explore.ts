@@ -5,6 +5,7 @@
  */
 import { optionsOf, ProgressLines, run, UsageError, wholeOf } from '../../dev/lib/command.ts'
 import { startPostgres } from '../../dev/servers/postgres.ts'
+import { BREAKS, find } from './breaks.ts'
 import { describe, explore, type Part, type Played } from './explorer.ts'
 import { loadEdge } from './line/machine.ts'
 import { linePart } from './line/part.ts'
@@ -17,9 +18,10 @@ const HELP = `Usage: npm run explore -- [options]
   --orders N   orders of events of each part (default 1,000)
   --seed N     the first seed; the same seed makes the same steps (default by chance)
   --only PART  checkout, payments or line (default all)
+  --break TEXT instead of the product, plays each break of its protocol whose name contains the text, in a copy
   --help       this text
 
-Exit status: 0 every promise held, 1 one was broken.`
+Exit status: 0 every promise held, 1 one was broken; with --break: 0 every break was found, 1 one was not.`
 
 const PARTS = ['checkout', 'payments', 'line'] as const
 type PartName = (typeof PARTS)[number]
@@ -28,17 +30,36 @@ const WIDTH = 3
 const PROGRESS_EVERY_MS = 5_000
 
 async function command(): Promise<number> {
-  const options = optionsOf('run explore', { texts: 'orders seed only' })
+  const options = optionsOf('run explore', { texts: 'orders seed only break' })
   const orders = wholeOf('orders', options.orders, 1_000, 1, 1_000_000)
   const seed = wholeOf('seed', options.seed, Math.floor(Math.random() * 2 ** 31), 0, 2 ** 32 - 1)
   const only = options.only as PartName | undefined
   if (only !== undefined && !PARTS.includes(only)) throw new UsageError(`--only needs one of ${PARTS.join(', ')}.`)
+  if (options.break !== undefined) return findBreaks(options.break, only, seed, orders)
   const names = PARTS.filter((name) => only === undefined || name === only)
   const isGood = names.includes('line') ? await exploreAll([linePart(await loadEdge())], seed, orders) : true
   const shop = names.filter((name) => name !== 'line')
   if (!isGood || (shop.length > 0 && !(await exploreShop(shop, seed, orders)))) return 1
   console.log('Good')
   return 0
+}
+
+async function findBreaks(text: string, only: PartName | undefined, seed: number, orders: number): Promise<number> {
+  const chosen = Object.entries(BREAKS).filter(
+    ([name, { part }]) => name.includes(text) && (only === undefined || part === only),
+  )
+  if (chosen.length === 0) throw new UsageError(`No break has "${text}" in its name.`)
+  let missed = 0
+  for (const [name, one] of chosen) {
+    const found = await find(one, seed, orders)
+    if (!found) missed++
+    console.log(
+      found
+        ? `${name}: found in ${found.orders} orders, ${found.steps} steps: ${found.promise}`
+        : `${name}: not found in ${orders} orders`,
+    )
+  }
+  return missed === 0 ? 0 : 1
 }
 
 async function exploreShop(names: readonly ('checkout' | 'payments')[], seed: number, orders: number) {

@@ -60,9 +60,10 @@ export async function explore<Result extends Played>(
 export const promiseOf = (broken: string) => broken.split(':', 1)[0]
 
 /** A failure as a person reads it: what broke, who acts, the steps, and how to play it again. */
-export function describe({ seed, short }: Failure, { name }: Pick<Part, 'name'>): string {
+export function describe({ seed, found, short }: Failure, { name }: Pick<Part, 'name'>): string {
   return [
     `Broken: ${short.broken}`,
+    `Found by seed ${seed} in ${stepsOf(found)} steps, and shortened to ${stepsOf(short)} steps`,
     '',
     ...short.actors,
     '',

@@ -3,7 +3,6 @@
  * own. Each machine evaluates the modules of edge/queue again, as each isolate of Cloudflare does; all that has no
  * state (valibot, what both halves share) is loaded once.
  */
-import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -30,13 +29,6 @@ export type Edge = typeof Sales & typeof Numbers & typeof Rpc & typeof Room & ty
 /** The files with state, timers or a clock. */
 const OF_EACH_MACHINE = /^edge\/(queue\/|http\/(waiting|cache)\.ts)|^shared\/lib\/assert\.ts/
 
-/** A change of the product's text, to see whether the explorer notices. */
-export interface TextChange {
-  readonly file: string
-  readonly from: string
-  readonly to: string
-}
-
 /** What takes the place of the runtime's globals. */
 export interface Globals {
   readonly Date: DateConstructor
@@ -57,8 +49,8 @@ const NAMES = [
 
 export type Start = (globals: Globals) => Edge
 
-/** Bundles the queue's code, with changes if any; the result starts it on a machine. */
-export async function loadEdge(changes: readonly TextChange[] = []): Promise<Start> {
+/** Bundles the queue's code; the result starts it on a machine. */
+export async function loadEdge(): Promise<Start> {
   const shared = new Map<string, object>([['cloudflare:workers', { DurableObject }]])
   const { outputFiles } = await build({
     stdin: { contents: ENTRY, resolveDir: root, loader: 'ts' },
@@ -66,7 +58,7 @@ export async function loadEdge(changes: readonly TextChange[] = []): Promise<Sta
     write: false,
     format: 'cjs',
     target: 'es2024',
-    plugins: [separate(shared, changes)],
+    plugins: [separate(shared)],
   })
   const evaluate = new Function('shared', 'module', ...NAMES, outputFiles[0]?.text ?? '')
   const of = (name: string, member: string) => Reflect.get(shared.get(name) ?? {}, member)
@@ -86,8 +78,8 @@ class DurableObject {
   }
 }
 
-/** Bundles the files of each machine; all others are imported once. Every change must find its text once. */
-function separate(shared: Map<string, object>, changes: readonly TextChange[]): Plugin {
+/** Bundles the files of each machine; all others are imported once. */
+function separate(shared: Map<string, object>): Plugin {
   return {
     name: 'separate',
     setup(bundle) {
@@ -102,15 +94,6 @@ function separate(shared: Map<string, object>, changes: readonly TextChange[]): 
         const text = (name: string, i: number) =>
           `const _${i} = /* @__PURE__ */ shared("${path}", "${name}")\nexport { _${i} as ${name} }`
         return { contents: Object.keys(loaded).map(text).join('\n') }
-      })
-      bundle.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        let contents = readFileSync(path, 'utf8')
-        for (const { file, from, to } of changes) {
-          if (file !== relative(root, path)) continue
-          if (contents.split(from).length !== 2) throw new Error(`${file} has not once: ${from}`)
-          contents = contents.replace(from, () => to)
-        }
-        return { contents, loader: 'ts' }
       })
     },
   }

@@ -2,13 +2,7 @@
  * Breaks of the shop's protocol, each a change of the product's text, written down before any of them was tried. The
  * explorer must find every one of them: what sees it stands beside it.
  */
-
-interface Break {
-  readonly file: string
-  readonly from: string
-  readonly to: string
-  readonly part: 'checkout' | 'payments'
-}
+import type { Break } from '../breaks.ts'
 
 const LUA = 'origin/stock/scripts'
 const SQL = 'origin/ledger/functions'
@@ -187,7 +181,7 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   'a charge without an answer is declined': {
     file: 'origin/payments/charges.ts',
     from: "if (mayTry(order, job.attempt + 1, this.#deps.nowMs())) return { end: 'failed', error: charged.reason }",
-    to: "await orders.cancel(order_id, ['paying'], 'payment_timeout')\n        return DONE",
+    to: 'await orders.timeOut(order_id)\n        return DONE',
     part: 'payments',
   },
   'the charge of an abandoned order is not cancelled': {
