@@ -31,9 +31,20 @@ const DISTURBED = [0, 0.01, 0.02, 0.04, 0.08]
 const UNDISTURBED = [0.3, 0.5, 0.7, 0.85]
 /** How often time moves on while something else could go, unless the order says otherwise. */
 const WAITS = 0.01
-/** An order that aims disturbs calls at some points much more often, one in so many of all points. */
-const AIMED = 0.3
+/** An order that aims disturbs calls at some points much more often: at those that matter, or one in so many of all. */
+const AIMED = 0.35
 const AIMS = 12
+/** Half of these disturbances are of one kind, for which this draws, since some faults need the same one twice. */
+const KINDS = 7
+
+export interface Chances {
+  /** How often time moves on while something else could go. */
+  readonly waits?: number
+  /** The points that matter most; left out: none is aimed at. */
+  readonly aims?: readonly string[]
+  /** True if no call is disturbed. */
+  readonly isCalm?: boolean
+}
 
 /** Decides by chance, and records what it decided. */
 export class SeededDecisions implements Decisions {
@@ -42,24 +53,28 @@ export class SeededDecisions implements Decisions {
   readonly #disturbed: number
   readonly #waits: number
   readonly #undisturbed: number
-  /** The points that it aims at, by their hash; none of them: -1. */
-  readonly #aim: number
+  /** The points that it aims at, by their names or their hash. */
+  readonly #aims: readonly (string | number)[]
+  readonly #kind: number
   readonly recorded: { readonly seed: number; readonly who: number[]; readonly fates: number[] }
   /** Set once all actors are through: from then on nothing is disturbed. */
   isCalm = false
 
-  constructor(seed: number, waits = WAITS, aims = false) {
+  constructor(seed: number, { waits = WAITS, aims, isCalm = false }: Chances = {}) {
     this.#waits = waits
     this.#random = seededRandom(seed)
     this.#chance = seededRandom(seed ^ 0x5bd1e995)
     this.recorded = { seed, who: [], fates: [] }
-    this.#disturbed = this.#oneOf(DISTURBED)
+    this.#disturbed = isCalm ? 0 : this.#oneOf(DISTURBED)
     this.#undisturbed = this.#oneOf(UNDISTURBED)
-    this.#aim = aims && this.#random() < 0.7 ? Math.floor(this.#random() * AIMS) : -1
+    const isAimed = aims !== undefined && !isCalm && this.#random() < 0.7
+    const isNamed = aims !== undefined && aims.length > 0 && isAimed && this.#random() < 0.6
+    this.#aims = isNamed ? [this.#oneOf(aims), this.#oneOf(aims)] : isAimed ? [Math.floor(this.#random() * AIMS)] : []
+    this.#kind = isAimed ? Math.floor(this.#random() * KINDS) : 0
   }
 
-  #oneOf(list: readonly number[]): number {
-    return list[Math.floor(this.#random() * list.length)] ?? 0
+  #oneOf<One>(list: readonly One[]): One {
+    return list[Math.floor(this.#random() * list.length)] as One
   }
 
   who(count: number, mayWait: boolean): number {
@@ -75,8 +90,10 @@ export class SeededDecisions implements Decisions {
 
   fate(count: number, point: string): number {
     if (this.isCalm) return 0
-    const rate = hashOf(point) % AIMS === this.#aim ? AIMED : this.#disturbed
-    const chosen = this.#random() < rate ? 1 + Math.floor(this.#random() * (count - 1)) : 0
+    const isAimed = this.#aims.includes(point) || this.#aims.includes(hashOf(point) % AIMS)
+    const kind = () =>
+      isAimed && this.#random() < 0.5 ? this.#kind % (count - 1) : Math.floor(this.#random() * (count - 1))
+    const chosen = this.#random() < (isAimed ? AIMED : this.#disturbed) ? 1 + kind() : 0
     this.recorded.fates.push(chosen)
     return chosen
   }

@@ -103,6 +103,8 @@ export class Scheduler {
   /** Runs after time has moved, and sets the clocks of the stores. */
   onTime: (nowMs: number) => Promise<void> = async () => {}
   #parked: Parked[] = []
+  /** True once a call has waited in its store for another one. */
+  hasWaited = false
 
   constructor(decisions: Decisions) {
     this.#decisions = decisions
@@ -208,6 +210,7 @@ export class Scheduler {
       if (parked.isDone) return conclude(await pending)
       if ((await blocked()) > this.#parked.length) {
         this.#parked.push(parked)
+        this.hasWaited = true
         return
       }
     }

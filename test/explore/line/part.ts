@@ -31,7 +31,7 @@ export function linePart(start: Start): Part<Result> {
     points: POINTS,
     play(seed) {
       const { setting, actors } = drawOrder(seed)
-      const decisions = new SeededDecisions(seed, WAITS)
+      const decisions = new SeededDecisions(seed, { waits: WAITS })
       return playOrder(setting, actors, decisions, decisions.recorded)
     },
     async shorten(failed) {

@@ -23,6 +23,8 @@ export type Actor =
       /** Sent with the checkout; null: it is paid afterwards, if at all. */
       readonly method: Method | null
       readonly after: 'leaves' | 'pays' | 'gives back'
+      /** A page asks again with the same key so often, where it may. */
+      readonly tries: 1 | 3
     }
   | { readonly does: 'works'; readonly round: Round; readonly at: string }
   | { readonly does: 'operates'; readonly what: Operation; readonly at: string }
@@ -34,6 +36,8 @@ export type Wants = 'one' | 'both' | 'with a code' | 'a seat' | 'a choice of sea
 export type Operation =
   | 'restocks'
   | 'takes a unit away'
+  | 'takes a unit away unheard'
+  | 'gives money back by hand'
   | 'ends the sale'
   | 'cancels an order'
   | 'refunds an order'
@@ -59,9 +63,6 @@ export interface Stage extends World {
   readonly members: Members
   readonly judge: Judge
 }
-
-/** A buyer asks again with the same key so often, as a page does. */
-const ATTEMPTS = 3
 
 export const nameOf = (actor: Actor): string => {
   switch (actor.does) {
@@ -119,8 +120,8 @@ async function act(stage: Stage, actor: Exclude<Actor, { does: 'waits' | 'happen
 
 async function buy(stage: Stage, actor: Extract<Actor, { does: 'buys' }>): Promise<void> {
   const { members, judge } = stage
-  const { name, key, at, after } = actor
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+  const { name, key, at, after, tries } = actor
+  for (let attempt = 1; attempt <= tries; attempt++) {
     const known = judge.told.find((one) => one.buyer === name && one.key === key && one.kind === 'reserved')?.order
     const told: Told = { buyer: name, key, kind: 'working', known }
     judge.told.push(told)
@@ -201,7 +202,7 @@ async function settle(
 // -- The operator --------------------------------------------------------------------------------------------------
 
 async function operate(stage: Stage, what: Operation, member: Member): Promise<void> {
-  const { sale } = stage
+  const { sale, judge, bank } = stage
   const { sql, orders, reconciler, process } = member
   const latest = async (...statuses: string[]): Promise<string | undefined> => {
     const rows = stage.ledger.sql<{ order_id: string }[]>`
@@ -217,15 +218,22 @@ async function operate(stage: Stage, what: Operation, member: Member): Promise<v
     const { isRestocked } = await requestRefund(sql, order, request as never, { operator: 'op', key: null })
     if (isRestocked) await reconciler.unitsReturned([{ sale_id: sale }])
   }
+  const takeUnit = () => sql`
+    update products set total = total - 1
+    where sale_id = ${sale} and product_id = 'one' and held + sold < total - buffer`
   const work = async () => {
     switch (what) {
       case 'restocks':
         await restock(sql, sale, 'one', { quantity: 1, key: null, max: 100 })
         return reconciler.reconcileSale(sale, { force: true })
+      case 'takes a unit away unheard':
+        // The process ends before it tells the gate.
+        judge.isDisturbed = true
+        return takeUnit()
+      case 'gives money back by hand':
+        return bank.refundByHand()
       case 'takes a unit away':
-        await sql`
-          update products set total = total - 1
-          where sale_id = ${sale} and product_id = 'one' and held + sold < total - buffer`
+        await takeUnit()
         return reconciler.reconcileSale(sale, { force: true })
       case 'ends the sale':
         return switches.end(sql, sale)

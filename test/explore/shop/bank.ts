@@ -12,8 +12,11 @@ import type {
 import { authorizeResult, capturedOf } from '../../../origin/providers/provider.ts'
 import type { Fate, Process, Scheduler } from '../scheduler.ts'
 
-/** 3ds: its buyer has to authenticate it at their bank, and 3ds-away: they never come back from there. */
-export type Method = 'ok' | 'declined' | '3ds' | '3ds-away'
+/**
+ * 3ds: its buyer has to authenticate it at their bank, and 3ds-away: they never come back from there. declined-first:
+ * a decline, and the same charge is authorized later.
+ */
+export type Method = 'ok' | 'declined' | 'declined-first' | '3ds' | '3ds-away'
 
 export interface Charge {
   readonly charge: string
@@ -26,11 +29,14 @@ export interface Charge {
   readonly refunds: (ProviderRefund & { readonly key: string })[]
 }
 
+const BY_HAND_MINOR = 50
 const CARD = { brand: 'visa', last4: '4242' }
 const CALL: readonly Fate[] = ['done', 'late', 'lost', 'failed', 'delayed', 'dies', 'dies after']
 
 export class Bank {
   readonly charges = new Map<string, Charge>()
+  /** The orders whose charge it was asked for. */
+  readonly asked = new Set<string>()
   readonly #log: ChargeRecord[] = []
   readonly #scheduler: Scheduler
   /** Receives what is reported of a charge. */
@@ -61,7 +67,11 @@ export class Bank {
   #authorize(order: string, attempt: number, amountMinor: number, currency: string, method: string): Charge {
     const known = [...this.charges.values()].find((one) => one.order === order && one.attempt === attempt)
     if (known) return known
-    const status = method === 'declined' ? 'declined' : method.startsWith('3ds') ? 'requires_action' : 'authorized'
+    const status = method.startsWith('declined')
+      ? 'declined'
+      : method.startsWith('3ds')
+        ? 'requires_action'
+        : 'authorized'
     const charge: Charge = {
       charge: `ch_${this.charges.size + 1}`,
       ...{ order, attempt, amountMinor, currency, status, takenMinor: 0, refunds: [] },
@@ -69,6 +79,7 @@ export class Bank {
     this.charges.set(charge.charge, charge)
     this.#changed(charge)
     if (method === '3ds') this.#askBuyer(charge)
+    if (method === 'declined-first') this.#acceptLater(charge)
     return charge
   }
 
@@ -85,6 +96,26 @@ export class Bank {
         this.#changed(charge)
       },
     })
+  }
+
+  #acceptLater(charge: Charge): void {
+    this.#scheduler.add({
+      owner: undefined,
+      name: 'the bank of a buyer',
+      what: 'authorizes a declined charge after all',
+      fates: ['done', 'lost'],
+      go: async (fate) => {
+        if (fate === 'lost' || charge.status !== 'declined') return
+        charge.status = 'authorized'
+        this.#changed(charge)
+      },
+    })
+  }
+
+  /** A person gives a part of a charge back on the provider's own page. */
+  refundByHand(): void {
+    const charge = [...this.charges.values()].find((one) => one.takenMinor - returnedOf(one) > BY_HAND_MINOR)
+    if (charge) this.#refund(charge.charge, 'by hand', BY_HAND_MINOR)
   }
 
   #of(id: string): Charge {
@@ -161,6 +192,7 @@ export class Bank {
       refund: ({ charge, key, amountMinor }) => call('refunds', () => this.#refund(charge, key, amountMinor)),
       find: (order) =>
         call('finds a charge', () => {
+          this.asked.add(order)
           const own = [...this.charges.values()].filter((one) => one.order === order).reverse()
           const found = own.find(({ status }) => status === 'captured' || status === 'authorized') ?? own[0]
           return found && recordOf(found)

@@ -6,7 +6,7 @@
 import type { Redis } from 'ioredis'
 import { defineScripts, type Store, scriptTexts } from '../../../origin/stock/scripts.ts'
 import type { Fate, Process } from '../scheduler.ts'
-import { commandPoint } from './points.ts'
+import { commandPoint, READS } from './points.ts'
 
 const COMMAND: readonly Fate[] = ['done', 'late', 'lost', 'failed', 'delayed', 'dies', 'dies after']
 
@@ -43,6 +43,8 @@ export class GateWorld {
   #runs = 0
   /** True while no process reaches it. */
   isAway = false
+  /** How often something was done that may have changed it. */
+  changes = 0
   /** True if it has a replica: then what is promised is on both. */
   hasReplica = false
 
@@ -65,6 +67,7 @@ export class GateWorld {
 
   /** A new run with the data of the one before. */
   async restart(): Promise<void> {
+    this.changes++
     await this.client.set(RUN, `run ${++this.#runs}`)
   }
 
@@ -88,19 +91,22 @@ export class GateWorld {
 
   /** The connection of a process. */
   connection(process: Process, name = 'redis'): Store {
-    const call = (commands: string, effect: () => Promise<unknown>) =>
-      process.call<unknown>({
-        what: commandPoint(commands),
+    const call = (commands: string, effect: () => Promise<unknown>) => {
+      const what = commandPoint(commands)
+      return process.call<unknown>({
+        what,
         fates: COMMAND,
         lane: name,
         effect: async () => {
           if (this.isAway) throw new Error('Connection is closed.')
+          if (!READS.test(what)) this.changes++
           return effect()
         },
         failure: (fate) => {
           throw new Error(fate === 'failed' ? 'Connection is closed.' : 'Command timed out')
         },
       })
+    }
     const isAway = () => this.isAway
     const chain = (start: 'multi' | 'pipeline') => {
       const queued: [string, unknown[]][] = []

@@ -3,9 +3,9 @@
  * each buyer and the shop were told, what the provider did, and both stores: after each step that may have changed
  * something, since some breaks heal before the end, and once all is quiet.
  */
-import type { Sql } from '../../../origin/ledger/connection.ts'
-import type { Store } from '../../../origin/stock/scripts.ts'
 import { type Bank, returnedOf } from './bank.ts'
+import type { GateWorld } from './gate-port.ts'
+import type { LedgerWorld } from './ledger-port.ts'
 import { type GateSeen, type LedgerSeen, type OrderSeen, readGate, readLedger } from './readings.ts'
 
 /** A promise that was broken, and how. */
@@ -52,8 +52,8 @@ export interface JudgeOptions {
   readonly limit: number
   /** An operator may change what is for sale, which the gate learns later. */
   readonly hasOperator: boolean
-  readonly sql: Sql
-  readonly redis: Store
+  readonly ledger: Pick<LedgerWorld, 'sql' | 'changes' | 'scheduler'>
+  readonly gate: Pick<GateWorld, 'client' | 'changes'>
   readonly bank: Bank
 }
 
@@ -85,8 +85,23 @@ export class Judge {
     for (const order of this.#intents) this.lost.delete(order)
   }
 
-  readonly #gate = () => readGate(this.#options.redis, this.#options.sale)
-  readonly #ledger = () => readLedger(this.#options.sql, this.#options.sale)
+  /** What was read last, and after which change. */
+  #gateSeen: { readonly changes: number; readonly seen: GateSeen } | undefined
+  #ledgerSeen: { readonly changes: number; readonly seen: LedgerSeen } | undefined
+
+  async #gate(): Promise<GateSeen> {
+    const { gate, sale } = this.#options
+    const { changes } = gate
+    if (this.#gateSeen?.changes !== changes) this.#gateSeen = { changes, seen: await readGate(gate.client, sale) }
+    return this.#gateSeen.seen
+  }
+
+  async #ledger(): Promise<LedgerSeen> {
+    const { ledger, sale } = this.#options
+    const { changes } = ledger
+    if (this.#ledgerSeen?.changes !== changes) this.#ledgerSeen = { changes, seen: await readLedger(ledger.sql, sale) }
+    return this.#ledgerSeen.seen
+  }
 
   async look(): Promise<void> {
     // The gate first: what it has by then the ledger may have only gained since.
@@ -177,7 +192,8 @@ export class Judge {
   }
 
   #judgeMoney({ orders }: LedgerSeen): void {
-    const { charges } = this.#options.bank
+    const { bank, ledger } = this.#options
+    const { charges } = bank
     const byId = new Map(orders.map((order) => [order.id, order]))
     for (const charge of charges.values()) {
       if (charge.takenMinor > 0 && !this.#wasSold.has(charge.order))
@@ -188,8 +204,28 @@ export class Judge {
       if (order && charge.takenMinor > order.total)
         throw new Broken('one order, one charge', `${charge.charge} took ${charge.takenMinor} of ${order.total}`)
     }
+    const hasntAsked = orders.find(({ id, reason }) => reason === 'payment_timeout' && !bank.asked.has(id))
+    if (hasntAsked) throw new Broken('a provider that says nothing is asked before an order ends', hasntAsked.id)
+    // A statement that waits for a lock has read the clock before.
+    const late = orders.find((order) => order.late_ms > 0)
+    if (late && !ledger.scheduler.hasWaited)
+      throw new Broken('a payment begins within its hold', `${late.id}, ${late.late_ms} ms later`)
     for (const [order, own] of Map.groupBy(charges.values(), (charge) => charge.order))
       if (own.filter(({ takenMinor }) => takenMinor > 0).length > 1) throw new Broken('one order, one charge', order)
+  }
+
+  // -- While nothing is under way -------------------------------------------------------------------------------------
+
+  /** If nothing has failed and nothing is under way, the gate knows what the ledger knows before a comparison. */
+  async lookWhenIdle(): Promise<void> {
+    const [gate, { orders, products }] = [await this.#gate(), await this.#ledger()]
+    const { stock, holds, run, intents } = gate
+    if (stock.run !== run || stock.fence !== undefined || intents.size > 0) return
+    const open = orders.filter(({ status }) => HELD.includes(status)).map(({ id }) => id)
+    for (const hold of holds) if (!open.includes(hold)) throw new Broken('without a fault the gate never drifts', hold)
+    for (const { id, total, buffer, held, sold } of products)
+      if (Number(stock[`available ${id}`]) !== Math.max(0, total - buffer - held - sold))
+        throw new Broken('without a fault the gate never drifts', `${stock[`available ${id}`]} of ${id} are available`)
   }
 
   // -- Once all is quiet ---------------------------------------------------------------------------------------------
@@ -240,10 +276,12 @@ export class Judge {
   /** No money without a unit, and no unit without its money. */
   #judgeSettled({ orders, open_refunds: openRefunds, jobs }: LedgerSeen): void {
     const { charges } = this.#options.bank
+    const isAbandoned = (id: string) => orders.some((one) => one.id === id && one.reason === 'not_authenticated')
     if (jobs > 0) throw new Broken('every job ends', `${jobs} are left`)
     if (openRefunds > 0) throw new Broken('every refund is made', `${openRefunds} are open`)
     for (const { charge, order, status } of charges.values())
-      if (status === 'authorized') throw new Broken('no charge stays open', `${charge} of ${order} is authorized`)
+      if (status === 'authorized' || (status === 'requires_action' && isAbandoned(order)))
+        throw new Broken('no charge stays open', `${charge} of ${order} is ${status}`)
     for (const order of orders) {
       if (HELD.includes(order.status)) throw new Broken('each order ends', `${order.id} is ${order.status}`)
       const own = [...charges.values()].filter((charge) => charge.order === order.id)

@@ -5,7 +5,7 @@
 import type postgres from 'postgres'
 import type { Sql } from '../../../origin/ledger/connection.ts'
 import type { Fate, Process, Scheduler } from '../scheduler.ts'
-import { statementPoint } from './points.ts'
+import { READS, statementPoint } from './points.ts'
 
 type Query = postgres.PendingQuery<postgres.Row[]> & { state: unknown; strings: readonly string[]; args: unknown[] }
 
@@ -23,6 +23,8 @@ export interface LedgerWorld {
   readonly scheduler: Scheduler
   /** True while no process reaches it. */
   isAway: boolean
+  /** How often something was committed that may have changed it. */
+  changes: number
   /** How many sessions wait for a lock. */
   blocked(): Promise<number>
 }
@@ -67,6 +69,7 @@ export function ledgerOf(world: LedgerWorld, process: Process): Sql {
         isEnding = true
         ending.resolve('commit')
         await done
+        world.changes++
       },
       failure: (fate) => {
         if (fate === 'unheard') rollBack()
@@ -87,12 +90,16 @@ function withCalls(world: LedgerWorld, process: Process, real: Sql, fates: reado
     const { then } = Object.getPrototypeOf(query) as Promise<unknown>
     let started: Promise<unknown> | undefined
     const start = () => {
-      started ??= process.call<unknown>({
-        what: statementPoint(textOf(query)),
+      if (started) return started
+      const what = statementPoint(textOf(query))
+      started = process.call<unknown>({
+        what,
         fates,
-        effect: () => {
-          if (world.isAway) return Promise.reject(failed('ECONNREFUSED'))
-          return new Promise((resolve, reject) => void then.call(query, resolve, reject))
+        effect: async () => {
+          if (world.isAway) throw failed('ECONNREFUSED')
+          const result = await new Promise((resolve, reject) => void then.call(query, resolve, reject))
+          if (fates === STATEMENT && !READS.test(what)) world.changes++
+          return result
         },
         failure: (fate) => {
           if (fate === 'failed') throw failed('ECONNREFUSED')

@@ -10,7 +10,7 @@ import { type Actor, enter, type Stage } from './actors.ts'
 import { Bank } from './bank.ts'
 import { Judge } from './judge.ts'
 import { Members, type Round } from './members.ts'
-import { actorsFrom, type SaleTerms, termsFrom } from './scenario.ts'
+import { actorsFrom, chancesOf, type SaleTerms, termsFrom } from './scenario.ts'
 import type { Stores } from './stores.ts'
 
 export interface PlayedShop {
@@ -26,15 +26,16 @@ export interface PlayedShop {
 }
 
 const SALE = 'explored'
-/** These steps change nothing, and the judge need not look after them. */
-const READS =
-  /^(reads|looks up|searches|counts|asks|finds|sets a limit|opens the live|takes the lock|locks|waits|a timer)/
 /** The rounds of a worker while all becomes quiet, and how often each goes. */
 const ROUNDS: readonly Round[] = [
   'watches the gate',
   'records intents',
   'sweeps the holds of the gate',
   'sweeps the holds of the ledger',
+]
+/** The same where somebody pays. */
+const PAYMENT_ROUNDS: readonly Round[] = [
+  ...ROUNDS,
   'begins payments',
   'ends abandoned charges',
   'runs jobs',
@@ -46,7 +47,7 @@ const QUIET_MS = 11_000
 
 /** Plays the order of a seed. */
 export const playSeed = (stores: Stores, seed: number, part: 'checkout' | 'payments'): Promise<PlayedShop> => {
-  const decisions = new SeededDecisions(seed, undefined, true)
+  const decisions = new SeededDecisions(seed, chancesOf(seed, part))
   return play(stores, actorsFrom(seed, part), decisions, decisions.recorded)
 }
 
@@ -72,7 +73,7 @@ async function play(
   scheduler.onStep = async () => {
     const step = scheduler.steps.at(-1)
     if (step && step.fate !== 'done' && step.fate !== 'late') judge.isDisturbed = true
-    if (step && !READS.test(step.what)) await judge.look()
+    await judge.look()
   }
   let acted = 0
   let error: Error | undefined
@@ -81,7 +82,8 @@ async function play(
     await scheduler.run()
     acted = scheduler.steps.length
     decisions.isCalm = true
-    await untilQuiet(stage)
+    if (!judge.isDisturbed) await judge.lookWhenIdle()
+    await untilQuiet(stage, actors.some(pays) ? PAYMENT_ROUNDS : ROUNDS)
     await judge.lookWhenQuiet()
   } catch (reason) {
     error = reason as Error
@@ -121,7 +123,7 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
     counts.push({ product: '%TEN', available: 1, held: 0 })
   }
   await (await new Gate(gate.client, SALE).fence()).open(counts)
-  const ledger = { sql, scheduler, isAway: false, blocked }
+  const ledger = { sql, scheduler, isAway: false, changes: 0, blocked }
   const members: Members = new Members({
     scheduler,
     ledger,
@@ -134,7 +136,7 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
     const { charges, process } = await members.of('api 1')
     await process.ask(() => charges.report(record))
   })
-  const judge = new Judge({ sale: SALE, limit, hasOperator, sql, redis: gate.client, bank })
+  const judge = new Judge({ sale: SALE, limit, hasOperator, ledger, gate, bank })
   scheduler.onTime = async (nowMs) => {
     await Promise.all([stores.setClock(nowMs), gate.setClock(nowMs)])
     for (const { sales } of members.alive()) if (sales.readAgoMs() > 1_000) void sales.refresh().catch(() => {})
@@ -142,8 +144,10 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
   return { scheduler, ledger, gate, bank, members, judge, sale: SALE }
 }
 
+const pays = (actor: Actor) => actor.does === 'buys' && (actor.method !== null || actor.after === 'pays')
+
 /** Lets workers work, and time pass, until nothing is left to do. */
-async function untilQuiet(stage: Stage): Promise<void> {
+async function untilQuiet(stage: Stage, worker: readonly Round[]): Promise<void> {
   const { scheduler, gate, ledger } = stage
   gate.isAway = false
   ledger.isAway = false
@@ -154,7 +158,7 @@ async function untilQuiet(stage: Stage): Promise<void> {
     }
   }
   for (let times = 0; times < MAX_QUIET_ROUNDS; times++) {
-    await rounds(ROUNDS)
+    await rounds(worker)
     if (await isSettled(stage)) break
     await scheduler.moveTime(QUIET_MS)
     await scheduler.run()

@@ -70,6 +70,10 @@ export function statementPoint(text: string): string {
   return STATEMENTS.find(([pattern]) => pattern.test(text))?.[1] ?? `statement ${text.slice(0, 60)}`
 }
 
+/** The calls that change nothing in their store. */
+export const READS =
+  /^(reads|looks up|searches|counts|asks|finds|sets a limit|opens the live|takes the lock|locks|waits)/
+
 const COMMANDS: Readonly<Record<string, string>> = {
   reserveUnits: 'reserves at the gate',
   rememberKey: 'remembers a key at the gate',

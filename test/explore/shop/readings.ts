@@ -14,6 +14,9 @@ export interface OrderSeen {
   readonly seats: readonly number[]
   readonly total: number
   readonly refunded: number
+  readonly reason: string | null
+  /** A payment began so long after its hold. */
+  readonly late_ms: number
   /** The status of each of its events, in their order. */
   readonly events: readonly string[]
 }
@@ -63,7 +66,9 @@ function unitsIn(intent: string): Units {
 export async function readLedger(sql: Sql, sale: string): Promise<LedgerSeen> {
   const [row] = await sql<LedgerSeen[]>`
     select (select coalesce(json_agg(json_build_object('id', order_id, 'status', status, 'visitor', visitor,
-        'key', idempotency_key, 'units', quantity, 'refunded', refunded_minor,
+        'key', idempotency_key, 'units', quantity, 'refunded', refunded_minor, 'reason', reason,
+        'late_ms', (select coalesce(max(extract(epoch from e.at - o.reserved_until)) * 1000, 0) from events e
+          where e.order_id = o.order_id and e.status = 'paying' and not e.data ? 'action'),
         'events', (select json_agg(e.status order by e.seq) from events e
           where e.order_id = o.order_id or o.order_id = any(e.order_ids)),
         'total', order_total(unit_price_minor, quantity, cart, bill),

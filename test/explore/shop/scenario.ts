@@ -1,6 +1,7 @@
 /** Makes the sale and the actors of an order of events from its seed. Pure. */
 
 import { seededRandom } from '../../../shared/lib/random.ts'
+import type { Chances } from '../decisions.ts'
 import type { Actor, Event, Operation, Wants } from './actors.ts'
 import type { Method } from './bank.ts'
 import type { Round } from './members.ts'
@@ -50,7 +51,12 @@ interface Theme {
   readonly works: number
   readonly operations: readonly Operation[]
   readonly events: readonly Event[]
-  readonly waits: readonly number[]
+  /** Time passes by one of these at once. */
+  readonly passes: readonly number[]
+  /** The points at which a fault matters most. */
+  readonly aims: readonly string[]
+  /** True if nothing fails: then gate and ledger never differ. */
+  readonly isCalm?: boolean
 }
 
 /** Longer than an answer waits, and than an intent is left to its process. */
@@ -58,6 +64,8 @@ const LATE_MS = 2_100
 /** Longer than a hold, and than a charge waits for its buyer. */
 const OVER_MS = 11_000
 const LONG_OVER_MS = 31_000
+
+const RECORDS = 'records reservations in the ledger'
 
 const CHECKOUT: Theme = {
   part: 'checkout',
@@ -69,18 +77,23 @@ const CHECKOUT: Theme = {
   works: 3,
   operations: [],
   events: [],
-  waits: [300, LATE_MS, OVER_MS],
+  passes: [300, LATE_MS, OVER_MS],
+  aims: ['reserves at the gate', RECORDS, 'records carts in the ledger', 'marks intents'],
 }
 const PAYMENTS: Theme = {
   ...CHECKOUT,
   part: 'payments',
   buyers: 2,
   tabs: 1,
-  methods: ['ok', 'ok', 'declined', '3ds', null],
+  methods: ['ok', 'ok', 'declined', 'declined-first', '3ds', null],
   after: ['pays', 'pays', 'gives back'],
   rounds: ['runs jobs', 'runs jobs', 'begins payments', 'compares charges', 'sweeps the holds of the ledger'],
   works: 4,
   operations: ['cancels an order'],
+  aims: [
+    ...(['authorizes at the provider', 'captures at the provider', 'cancels at the provider'] as const),
+    ...(['confirms paid orders in the ledger', 'begins payments in the ledger', 'ends jobs'] as const),
+  ],
 }
 
 const THEMES: readonly Theme[] = [
@@ -93,7 +106,7 @@ const THEMES: readonly Theme[] = [
     rounds: ['records intents', 'records intents', 'watches the gate'],
     operations: ['takes a unit away', 'takes a unit away', 'rebuilds the gate'],
     events: ['Postgres goes away', 'Postgres comes back', 'api 1 ends'],
-    waits: [LATE_MS, LATE_MS, 6_000],
+    passes: [LATE_MS, LATE_MS, 6_000],
   },
   // Rebuilds beside buyers and ends.
   {
@@ -103,7 +116,7 @@ const THEMES: readonly Theme[] = [
     rounds: ['watches the gate', 'sweeps the holds of the gate', 'sweeps the holds of the ledger', 'records intents'],
     operations: ['rebuilds the gate', 'rebuilds the gate', 'restocks'],
     events: ['Redis restarts', 'Redis is emptied', 'worker 1 ends'],
-    waits: [OVER_MS, OVER_MS, LATE_MS],
+    passes: [OVER_MS, OVER_MS, LATE_MS],
   },
   // A Redis that loses what it had.
   {
@@ -114,7 +127,7 @@ const THEMES: readonly Theme[] = [
       ...(['the moment is kept', 'Redis is put back', 'a replica takes over', 'Redis is emptied'] as const),
       ...(['Redis goes away', 'Redis comes back'] as const),
     ],
-    waits: [LATE_MS, OVER_MS],
+    passes: [LATE_MS, OVER_MS],
   },
   // The same of a ledger that is away.
   {
@@ -123,7 +136,28 @@ const THEMES: readonly Theme[] = [
     tabs: 2,
     rounds: ['records intents', 'watches the gate'],
     events: ['Postgres goes away', 'Postgres goes away', 'a replica takes over', 'Redis restarts'],
-    waits: [LATE_MS, LATE_MS, OVER_MS],
+    passes: [LATE_MS, LATE_MS, OVER_MS],
+  },
+  // The ledger refuses what the gate has taken, and units come back.
+  {
+    ...CHECKOUT,
+    buyers: 2,
+    after: ['gives back', 'gives back', 'leaves'],
+    rounds: ['records intents', 'records intents', 'sweeps the holds of the ledger'],
+    operations: ['takes a unit away unheard', 'takes a unit away unheard', 'restocks', 'rebuilds the gate'],
+    passes: [LATE_MS, LATE_MS, OVER_MS],
+    aims: ['reserves at the gate', RECORDS, RECORDS, 'marks intents'],
+  },
+  // Rebuilds where nothing fails.
+  {
+    ...CHECKOUT,
+    buyers: 2,
+    tabs: 1,
+    after: ['gives back', 'gives back', 'leaves'],
+    rounds: ['sweeps the holds of the gate', 'sweeps the holds of the ledger', 'watches the gate'],
+    operations: ['rebuilds the gate', 'rebuilds the gate', 'cancels an order'],
+    passes: [OVER_MS, 300],
+    isCalm: true,
   },
   // What an operator does beside buyers.
   { ...CHECKOUT, operations: ['ends the sale', 'cancels an order', 'restocks', 'takes a unit away'] },
@@ -131,9 +165,9 @@ const THEMES: readonly Theme[] = [
   // Buyers at their bank.
   {
     ...PAYMENTS,
-    methods: ['3ds', '3ds-away', '3ds-away'],
+    methods: ['3ds', '3ds-away', '3ds-away', 'declined-first'],
     rounds: ['runs jobs', 'ends abandoned charges', 'ends abandoned charges', 'compares charges'],
-    waits: [OVER_MS, LONG_OVER_MS],
+    passes: [OVER_MS, LONG_OVER_MS],
   },
   // Workers that end, and jobs that go to others.
   {
@@ -141,7 +175,7 @@ const THEMES: readonly Theme[] = [
     methods: ['ok'],
     rounds: ['runs jobs', 'runs jobs', 'runs jobs', 'resumes what is forgotten', 'sweeps the holds of the ledger'],
     events: ['worker 1 ends', 'worker 2 ends', 'Postgres goes away', 'Postgres comes back'],
-    waits: [OVER_MS, OVER_MS, 125_000],
+    passes: [OVER_MS, OVER_MS, 125_000],
   },
   // Money that goes back.
   {
@@ -153,15 +187,25 @@ const THEMES: readonly Theme[] = [
     operations: [
       ...(['refunds an order', 'refunds an order with its units', 'refunds a part', 'cancels an order'] as const),
       ...(['puts refunded units on sale', 'puts refunded units on sale', 'hands an order over'] as const),
+      ...(['refunds a part', 'gives money back by hand'] as const),
     ],
-    waits: [1_100, 1_100, 6_000],
+    passes: [1_100, 1_100, 6_000, OVER_MS],
+    aims: ['refunds at the provider', 'reads returns at the provider', 'ends jobs'],
   },
 ]
 
-export function actorsFrom(seed: number, part: 'checkout' | 'payments'): Actor[] {
+type PartName = Theme['part']
+
+const themeOf = (seed: number, part: PartName) =>
+  chanceOf(seed ^ 0x2345678).oneOf(THEMES.filter((one) => one.part === part))
+
+/** The chances of its faults. */
+export const chancesOf = (seed: number, part: PartName): Chances => themeOf(seed, part)
+
+export function actorsFrom(seed: number, part: PartName): Actor[] {
   const { random, upTo, oneOf, several } = chanceOf(seed ^ 0x7654321)
   const { has } = termsFrom(seed)
-  const theme = oneOf(THEMES.filter((one) => one.part === part))
+  const theme = themeOf(seed, part)
   const buyer = (name: string): Extract<Actor, { does: 'buys' }> => ({
     does: 'buys',
     name,
@@ -171,6 +215,7 @@ export function actorsFrom(seed: number, part: 'checkout' | 'payments'): Actor[]
     units: 1 + Math.max(0, upTo(4) - 2),
     method: oneOf(theme.methods),
     after: oneOf(theme.after),
+    tries: oneOf([1, 3, 3]),
   })
   const first = ['ann', 'bob', 'cid', 'dee'].slice(0, theme.buyers + upTo(1)).map(buyer)
   // The same buyer in a second tab, with the same key or another one; the same key asks for the same.
@@ -181,14 +226,14 @@ export function actorsFrom(seed: number, part: 'checkout' | 'payments'): Actor[]
   const works = Array.from({ length: 1 + upTo(theme.works) }, (): Actor => {
     return { does: 'works', round: oneOf(theme.rounds), at: oneOf(['worker 1', 'worker 2']) }
   })
-  const operates = several(theme.operations.length > 0 ? 2 : 0, (): Actor => {
+  const operates = several(theme.operations.length > 0 ? 3 : 0, (): Actor => {
     return { does: 'operates', what: oneOf(theme.operations), at: oneOf(['api 1', 'worker 1', 'worker 2']) }
   })
   const happens = several(
     theme.events.length > 0 ? 3 : 0,
     (): Actor => ({ does: 'happens', what: oneOf(theme.events) }),
   )
-  const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(theme.waits) }))
+  const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(theme.passes) }))
   // Undisturbed, buyers come early, and workers early and late; what happens to all of them is in between.
   const TURNS = { buys: [0, 1], waits: [0.5, 2], happens: [0.5, 2], operates: [1, 2], works: [0.5, 3] } as const
   const turnOf = ({ does }: Actor) => TURNS[does][0] + random() * (TURNS[does][1] - TURNS[does][0])
