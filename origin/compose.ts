@@ -43,7 +43,7 @@ import { WarmConnections } from './ledger/warm-connections.ts'
 import { hmacKey } from './lib/hmac.ts'
 import { requireSecret } from './lib/http/request.ts'
 import { type Actor, loop } from './lib/loop.ts'
-import { connectRedis } from './lib/redis/redis.ts'
+import { connectRedis, requireTrusted } from './lib/redis/redis.ts'
 import { RedisWatch } from './lib/redis/redis-watch.ts'
 import { machine } from './lib/runtime.ts'
 import { Writes } from './lib/writes.ts'
@@ -122,6 +122,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   }
 
   // -- Stores --
+  await requireTrusted(config.REDIS_URL)
   const limits = await prepare(config.DATABASE_URL)
   const sql = connect(config.DATABASE_URL, undefined, undefined, limits)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])

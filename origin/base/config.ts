@@ -57,13 +57,18 @@ const Settings = v.object({
     'all',
     'Every role serves calls; `worker` and `all` also do the background work',
   ),
-  DATABASE_URL: required(url(/^postgres(ql)?:/, 'a postgres:// URL'), 'Postgres, in a database of its own'),
+  DATABASE_URL: required(
+    url(/^postgres(ql)?:/, 'a postgres:// URL'),
+    'Postgres, in a database of its own. Off this machine by TLS, verified, unless it says `sslmode=disable`; ' +
+      '`sslrootcert=PATH` names the authority',
+  ),
   REDIS_URL: required(
     v.pipe(
       v.string(),
       v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
     ),
-    'Redis: `redis://`, `rediss://`, `redis+sentinel://host:port,../name` or `redis+cluster://host:port,..`',
+    'Redis: `redis://`, `redis+sentinel://host:port,../name` or `redis+cluster://host:port,..`; ' +
+      '`rediss` for TLS, verified, with `?cafile=PATH` for the authority',
   ),
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set of admission tokens: those of the edge, or public halves'),
   EDGE_URL: optional(httpUrl, 'The edge, notified there of changes'),

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import postgres from 'postgres'
 import { AssertionError, assertExists } from '../../shared/lib/assert.ts'
+import { postgresTls, tlsFault } from '../lib/store-tls.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { acceptedLimits, endForgottenSessions, PREPARING, type SessionLimits } from './sessions.ts'
 
@@ -58,7 +59,9 @@ export function connect(
 ): Sql {
   // The server cancels each statement by then: if it is silent one second later, it is gone, whatever TCP reports.
   const responseSeconds = statementMs / 1000 + 1
-  const sql = postgres(url, {
+  const { url: address, ssl } = postgresTls(url)
+  const sql = postgres(address, {
+    ssl,
     max: connections,
     connect_timeout: 3,
     idle_timeout: 60,
@@ -101,15 +104,16 @@ export async function tryWrite(sql: Sql): Promise<void> {
  * answer.
  */
 export async function prepare(url: string): Promise<SessionLimits> {
-  const options = { max: 1, connect_timeout: 5, keep_alive: KEEP_ALIVE_SECONDS, onnotice: () => {} }
+  const { url: address, ssl } = postgresTls(url)
+  const options = { ssl, max: 1, connect_timeout: 5, keep_alive: KEEP_ALIVE_SECONDS, onnotice: () => {} }
   const connection = { application_name: PREPARING }
-  let one = postgres(url, { ...options, connection, response_timeout: ANSWER_WITHIN_SECONDS })
+  let one = postgres(address, { ...options, connection, response_timeout: ANSWER_WITHIN_SECONDS })
   try {
     const version = await answered(checkedVersion(one))
     const limits = await answered(acceptedLimits(url, version))
     if (!(await answered(appliedIn(one))).includes(ourLatest())) {
       await one.end({ timeout: 1 })
-      one = postgres(url, { ...options, connection, response_timeout: MIGRATION_SECONDS })
+      one = postgres(address, { ...options, connection, response_timeout: MIGRATION_SECONDS })
     }
     await answered(lockMigrations(one))
     if (!(await appliedIn(one)).includes(ourLatest())) await applyMigrations(one)
@@ -123,9 +127,9 @@ export async function prepare(url: string): Promise<SessionLimits> {
 /** The result; fails with a reason if there is none within the time that a start may be silent. */
 const answered = <Result>(work: Promise<Result>): Promise<Result> =>
   withTimeout(work, ANSWER_WITHIN_SECONDS * 1000).catch((error) => {
-    throw error instanceof TimeoutError || error.code === 'CONNECT_TIMEOUT'
-      ? new Error('Postgres does not answer')
-      : error
+    if (error instanceof TimeoutError || error.code === 'CONNECT_TIMEOUT') throw new Error('Postgres does not answer')
+    const fault = tlsFault('Postgres', 'sslrootcert of DATABASE_URL', error)
+    throw fault === null ? error : new Error(fault)
   })
 
 async function checkedVersion(sql: Sql): Promise<number> {

@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino'
 import postgres from 'postgres'
+import { postgresTls } from '../lib/store-tls.ts'
 
 /** Parameters of Postgres that a session is started with. */
 export type SessionLimits = Readonly<Record<string, number>>
@@ -33,7 +34,8 @@ const TRANSACTION_SECONDS = 75
 /** The limits that sessions may bring: a pooler in between may refuse them, and then nobody could connect. */
 export async function acceptedLimits(url: string, version: number): Promise<SessionLimits> {
   const limits = version >= KNOWS_WHOLE_TRANSACTION ? { ...LIMITS, ...WHOLE_TRANSACTION } : LIMITS
-  const trial = postgres(url, { max: 1, connect_timeout: 5, connection: limits, onnotice: () => {} })
+  const { url: address, ssl } = postgresTls(url)
+  const trial = postgres(address, { ssl, max: 1, connect_timeout: 5, connection: limits, onnotice: () => {} })
   try {
     await trial`select 1`
     return limits

@@ -11,6 +11,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
 import type { Logger } from 'pino'
+import { redisTls, tlsFault } from '../store-tls.ts'
 import { isRefusedWrite, Writes } from '../writes.ts'
 import { type Subscription, subscribe } from './redis-subscription.ts'
 
@@ -28,8 +29,8 @@ const SWITCH = '+switch-master'
 const retryStrategy = (attempt: number) => Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
 
 /**
- * Connects to `redis(s)://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`.
- * What writes are refused, `writes` hears.
+ * Connects to `redis://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`; with
+ * `rediss` by TLS, whose authority `?cafile=PATH` names. What writes are refused, `writes` hears.
  */
 export function connectRedis(url: string, log: Logger, writes = new Writes()): Redis | Cluster {
   const redis = clientFor(url, writes)
@@ -105,8 +106,9 @@ const optionsFor = (writes: Writes) => ({
   },
 })
 
-function clientFor(url: string, writes: Writes): Redis | Cluster {
-  const options = optionsFor(writes)
+function clientFor(text: string, writes: Writes): Redis | Cluster {
+  const { url, tls } = redisTls(text)
+  const options = { ...optionsFor(writes), ...(tls && { tls }) }
   const several = severalHosts(url)
   const only = { enableOfflineQueue: false, retryStrategy }
   if (!several) return new Redis(url, { ...options, ...only, Connector: PrimaryConnector })
@@ -121,6 +123,7 @@ function clientFor(url: string, writes: Writes): Redis | Cluster {
       sentinels,
       name,
       sentinelRetryStrategy: retryStrategy,
+      ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
     })
     followSentinels(redis, options, sentinels, name)
     return redis
@@ -130,6 +133,8 @@ function clientFor(url: string, writes: Writes): Redis | Cluster {
     {
       redisOptions: { ...options, ...credentials },
       enableOfflineQueue: false,
+      // A certificate is for the name of a node, which a lookup beforehand would replace by its address.
+      ...(tls && { dnsLookup: (address: string, done: (error: null, address: string) => void) => done(null, address) }),
       clusterRetryStrategy: retryStrategy,
       maxRedirections: REDIRECTIONS,
       retryDelayOnFailover: REDIRECT_AFTER_MS,
@@ -191,8 +196,9 @@ const SEVERAL =
   /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*):(?<password>[^@/]*)@)?(?<hosts>[^/@]+)(?:\/(?<name>[\w.-]+))?$/
 
 /** True for a URL that `connectRedis` accepts. */
-export function isRedisUrl(url: string): boolean {
-  if (/^rediss?:/.test(url)) return URL.canParse(url)
+export function isRedisUrl(text: string): boolean {
+  const url = text.replace(/\?cafile=[^&]+$/, '').replace(/^rediss/, 'redis')
+  if (/^redis:/.test(url)) return URL.canParse(url)
   const several = severalHosts(url)
   return several !== null && (several.kind === 'cluster' || several.name !== undefined)
 }
@@ -211,6 +217,36 @@ function severalHosts(url: string) {
       return { host: name, ...(port && { port: Number(port) }) }
     }),
   }
+}
+
+/**
+ * Connects once, and throws an Error for what waiting does not mend: a certificate that is not trusted, no TLS where it
+ * is asked for, or a password that is refused. A Redis that is away is none of these.
+ */
+export async function requireTrusted(text: string): Promise<void> {
+  const { url, tls } = redisTls(text)
+  const several = severalHosts(url)
+  const once = { lazyConnect: true, retryStrategy: () => null, connectTimeout: 2_000, maxRetriesPerRequest: 0 }
+  const { username, password } = several ?? {}
+  const credentials =
+    several?.kind === 'cluster' ? { ...(username && { username }), ...(password && { password }) } : {}
+  const port = several?.kind === 'sentinel' ? SENTINEL_PORT : DEFAULT_PORT
+  const redis = several
+    ? new Redis({ port, ...several.hosts[0], ...once, ...credentials, ...(tls && { tls }) })
+    : new Redis(url, { ...once, ...(tls && { tls }) })
+  let reason: (Error & { code?: string }) | undefined
+  redis.on('error', (error) => {
+    reason ??= error
+  })
+  await redis.connect().catch((error) => {
+    reason ??= error
+  })
+  redis.disconnect()
+  if (!reason) return
+  const fault = tlsFault('Redis', '?cafile= of REDIS_URL', reason)
+  if (fault) throw new Error(fault)
+  if (several?.kind !== 'sentinel' && /^(WRONGPASS|NOAUTH) /.test(reason.message))
+    throw new Error(`Redis refuses the name or password of REDIS_URL (${reason.message})`)
 }
 
 /** True for the reply of a replica, also inside the error of a script. */

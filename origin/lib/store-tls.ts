@@ -1,0 +1,88 @@
+/**
+ * How a connection to a store is encrypted, from its URL. Whatever is encrypted is verified: the certificate against
+ * the authorities of the system, or against those in a file that the URL names.
+ */
+import { readFileSync } from 'node:fs'
+
+/** Options of Node's tls.connect. */
+export interface Tls {
+  /** The authorities in PEM; those of the system if absent. */
+  readonly ca?: string
+  /** Present if a certificate may be for any host name. */
+  readonly checkServerIdentity?: () => undefined
+}
+
+const isThisMachine = (host: string) => host === 'localhost' || host === '[::1]' || /^127\./.test(host)
+
+/**
+ * Reads `sslmode` and `sslrootcert` of a Postgres URL (libpq's names), and returns the URL without them; `ssl` is false
+ * for a connection in the clear. Without `sslmode` only a server on this machine, or at a socket, is spoken to in the
+ * clear. `require` verifies as `verify-full` does, since encryption to whoever answers protects nothing. Throws an Error
+ * for a mode that leaves encryption to the server, and for a file that cannot be read.
+ */
+export function postgresTls(text: string): { readonly url: string; readonly ssl: Tls | false } {
+  const url = new URL(text)
+  const mode = url.searchParams.get('sslmode')
+  const file = url.searchParams.get('sslrootcert')
+  url.searchParams.delete('sslmode')
+  url.searchParams.delete('sslrootcert')
+  const ca = file === null || file === 'system' ? {} : { ca: readAuthority(file, 'sslrootcert of DATABASE_URL') }
+  switch (mode) {
+    case 'disable':
+      return { url: url.href, ssl: false }
+    case 'verify-ca':
+      return { url: url.href, ssl: { ...ca, checkServerIdentity: () => undefined } }
+    case 'require':
+    case 'verify-full':
+      return { url: url.href, ssl: ca }
+    case null: {
+      const isSocket = url.hostname === '' || url.searchParams.has('host')
+      return { url: url.href, ssl: file === null && (isSocket || isThisMachine(url.hostname)) ? false : ca }
+    }
+    default:
+      throw new Error(
+        `sslmode=${mode} of DATABASE_URL lets the server decide: give disable, verify-ca or verify-full (as require)`,
+      )
+  }
+}
+
+/**
+ * Reads `cafile` of a Redis URL, and returns the URL without it and without the `s` of an encrypted one; `tls` is
+ * undefined for a connection in the clear.
+ */
+export function redisTls(text: string): { readonly url: string; readonly tls: Tls | undefined } {
+  const [, plain = text, file] = /^(.*?)\?cafile=([^&]+)$/.exec(text) ?? []
+  if (!/^rediss/.test(plain)) {
+    if (file !== undefined) throw new Error('cafile of REDIS_URL needs rediss: the connection is not encrypted')
+    return { url: plain, tls: undefined }
+  }
+  const ca = file === undefined ? {} : { ca: readAuthority(decodeURIComponent(file), 'cafile of REDIS_URL') }
+  return { url: plain.replace('rediss', 'redis'), tls: ca }
+}
+
+function readAuthority(file: string, what: string): string {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`${file}, the ${what}, cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
+    throw new Error(`${file}, the ${what}, holds no certificate in PEM`)
+  return text
+}
+
+/** Node's codes for a certificate that is not accepted. */
+const DISTRUSTED =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|CERT_(HAS_EXPIRED|NOT_YET_VALID|SIGNATURE_FAILURE|UNTRUSTED|REVOKED)|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA)$/
+
+/** What is wrong with the encryption, in a sentence; null if the failure has another reason. */
+export function tlsFault(store: string, setting: string, error: Error & { code?: string }): string | null {
+  const { code = '', message } = error
+  if (DISTRUSTED.test(code))
+    return `the certificate of ${store} is not trusted (${message}): ${setting} names its authority`
+  // A Postgres without TLS hangs up in the middle of the handshake.
+  if (/^(ERR_SSL_|EPROTO)/.test(code) || message.includes('before secure TLS connection'))
+    return `${store} does not speak TLS at this address (${message})`
+  return null
+}
