@@ -101,8 +101,8 @@ describe('the model of a sale', async () => {
   test('tells those who look in time, and calls objects no more often for a crowd that waits longer', async () => {
     const patient = await play({ ...scenario, holdSeconds: 60 })
     expect(patient.scheduleReads / scenario.visitors).toBeLessThan(40)
-    // The last units stay in carts for a minute and are paid for at no steady pace that could forecast the end, so pages
-    // learn of the end from an announcement.
+    // The last units stay in carts for a minute and are paid for at no steady pace that could forecast the end, so
+    // pages learn of the end from an announcement.
     expect(patient.endSeenSeconds).toBeLessThan(9.7)
     for (const { announcementSeenSeconds } of [patient, outcome]) expect(announcementSeenSeconds).toBeCloseTo(9.7, 0)
     const perSecond = (o: typeof outcome) => o.objectCalls / o.seconds

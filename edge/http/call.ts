@@ -160,7 +160,9 @@ export async function readText(request: Request): Promise<string> {
   return body.text().catch(() => refuse('invalid-request', { detail: 'The body is cut off.' }))
 }
 
-/** Throws `unsupported-media-type` for a compressed body, and `body-too-large` for a stated length that is too large. */
+/**
+ * Throws `unsupported-media-type` for a compressed body, and `body-too-large` for a stated length that is too large.
+ */
 export function checkBody({ headers }: Request): void {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw new ProblemError(compressedBody())
   if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())

@@ -155,7 +155,8 @@ export function withState(sale: SaleRecord, state: SaleState, trip: Trip): SaleR
 }
 
 /**
- * The opening, from gathering to closed: the pre-queue is closed at the highest number leased, and the next schedule, ANNOUNCE_MS later,
+ * The opening, from gathering to closed: the pre-queue is closed at the highest number leased, and the next schedule,
+ * ANNOUNCE_MS later,
  * reveals the seed; by then every earlier lease has lapsed. Only after a recent response of the origin, since the
  * draw cannot be undone and the opening may have been put off.
  */

@@ -20,7 +20,8 @@
  * `together: false` takes the nearest seats, each by itself; if they strand a single seat, one after another each the
  * nearest that strands none, where there is one; if that strands as many, the nearest after all. Null means the same.
  *
- * `category`, `section` and `kind` restrict each step. Kinds: a seat of restricted view comes after all other seats of its
+ * `category`, `section` and `kind` restrict each step. Kinds: a seat of restricted view comes after all other seats
+ * of its
  * ring (see `chart.ts`). Accessible and companion seats are kept: without `accessible` they are given only if fewer
  * other seats than asked for are free, and then as few as the step allows.
  *

@@ -76,7 +76,10 @@ export const Listing = v.object({
       left: v.number(),
       /** True if the sale's page takes addresses, for a mail about a restock. */
       tells_restock: v.optional(v.boolean(), false),
-      /** The people who wait in all lines of the sale, and the seconds until the last of them is called, as far as known. */
+      /**
+       * The people who wait in all lines of the sale, and the seconds until the last of them is called, as far as
+       * known.
+       */
       waiting: v.optional(v.number()),
       wait_seconds: v.optional(v.number()),
     }),

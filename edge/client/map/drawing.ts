@@ -15,8 +15,8 @@ import { heightOf, linesThatFit, roomIn, rowMarks, stageMark, type View } from '
 import { element } from './parts.ts'
 
 /**
- * Seats are drawn only if neighbours are at least this far apart in pixels. Of a hall that is farther away, its sections
- * with their prices tell more.
+ * Seats are drawn only if neighbours are at least this far apart in pixels. Of a hall that is farther away, its
+ * sections with their prices tell more.
  */
 const SEATS_FROM_PX = 10
 /** Neighbouring seats at least this far apart have space for a number. */

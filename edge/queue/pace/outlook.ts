@@ -10,8 +10,8 @@ const KNOWN_FROM_ARRIVALS = 20
 
 /**
  * For how many more positions after those called the stock is likely to last, if people go on as they did; null while
- * nobody counts them. Units that come back were never taken for long, so they count as what they are in the end: remaining
- * stock.
+ * nobody counts them. Units that come back were never taken for long, so they count as what they are in the end:
+ * remaining stock.
  */
 export function lastsForPositions(state: SaleState, memory: Memory, called: number, settings: Settings): number | null {
   if (!state.counted) return null

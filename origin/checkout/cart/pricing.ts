@@ -1,6 +1,7 @@
 /**
  * Computes the cost of a cart from the sale as it was read. The ledger records the order at this cost, or refuses it
- * (`price_changed`). Nothing is computed if the sale adds nothing to its prices and the buyer presents no voucher. Pure.
+ * (`price_changed`). Nothing is computed if the sale adds nothing to its prices and the buyer presents no voucher.
+ * Pure.
  */
 import { type BillLine, MAX_TOTAL_MINOR } from '../../../shared/api/goods.ts'
 import type { CheckoutRequest, Totals } from '../../../shared/api/public.ts'

@@ -197,7 +197,7 @@ const SEVERAL =
 
 /** True for a URL that `connectRedis` accepts. */
 export function isRedisUrl(text: string): boolean {
-  const url = text.replace(/\?cafile=[^&]+$/, '').replace(/^rediss/, 'redis')
+  const url = text.replace(/\?cafile=.*/, '').replace(/^rediss/, 'redis')
   if (/^redis:/.test(url)) return URL.canParse(url)
   const several = severalHosts(url)
   return several !== null && (several.kind === 'cluster' || several.name !== undefined)

@@ -19,7 +19,8 @@
 --       and as many limits per visitor ('': none; the products that share it, as other variants of the same do,
 --       follow it); then eight arguments per caller: order, visitor, key, request hash, product (its place among the
 --       products, from 1; or a cart, as in units-of.lua, '' if nothing fits it), quantity, then: line, number,
---       seller and payment method (may be empty, and the order's charge and the buyer's contact may follow: see intents.ts), and
+--       seller and payment method (may be empty, and the order's charge and the buyer's contact may follow: see
+-- intents.ts), and
 --       the visitor's networks, each with the units that it may hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a
 -- restart, a

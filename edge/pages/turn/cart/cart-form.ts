@@ -1,6 +1,7 @@
 /**
  * The form of a turn in a sale of several products: a line for each, with a number from 0, for each chosen size, and
- * for each seat that was chosen in the hall before. Without a script it is a plain form, whose buttons show it again with the new sum.
+ * for each seat that was chosen in the hall before. Without a script it is a plain form, whose buttons show it again
+ * with the new sum.
  */
 import type { PublicSale } from '../../../../shared/api/public.ts'
 import { count, fill } from '../../../../shared/format.ts'
