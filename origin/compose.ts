@@ -36,8 +36,9 @@ import { SectionUpdates } from './hall/section-updates.ts'
 import { imageRoutes } from './images/image-routes.ts'
 import { folderStore, s3Store } from './images/image-store.ts'
 import { Images } from './images/images.ts'
-import { connect, ping, prepare } from './ledger/connection.ts'
+import { connect, ping } from './ledger/connection.ts'
 import { warnOfLostCommits } from './ledger/durability.ts'
+import { migrate, requireMigrated } from './ledger/migrate.ts'
 import type { OrderRow } from './ledger/order-statements.ts'
 import { WarmConnections } from './ledger/warm-connections.ts'
 import { hmacKey } from './lib/hmac.ts'
@@ -123,7 +124,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
 
   // -- Stores --
   await requireTrusted(config.REDIS_URL)
-  const limits = await prepare(config.DATABASE_URL)
+  if (isDevelopment) await migrate(config.DATABASE_URL)
+  const limits = await requireMigrated(config.DATABASE_URL)
   const sql = connect(config.DATABASE_URL, undefined, undefined, limits)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
   await warnOfLostCommits(sql, log)

@@ -12,7 +12,8 @@ import { useOwnOrigin } from '../test/lib/origin-process.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/lib/servers.ts'
 import { ORDER_KEYS } from '../test/run/one-origin.ts'
 import { useReceiver } from '../test/stand-ins/receiver.ts'
-import { isLedgerAway, prepare } from './ledger/connection.ts'
+import { isLedgerAway } from './ledger/connection.ts'
+import { prepare } from './ledger/migrate.ts'
 
 const ledger = await useReturning(startPostgres)
 const redis = useRedis()

@@ -16,7 +16,7 @@ import { isLedgerAway } from './ledger/connection.ts'
 import { answerInvalid, answerUnreadable } from './lib/http/request.ts'
 import { shouldLog } from './lib/loop.ts'
 import { withTimeout } from './lib/with-timeout.ts'
-import { createOpsApp } from './ops.ts'
+import { createOpsApp, createStoppingApp } from './ops.ts'
 
 /** A request must have arrived within this time, or its connection is closed. */
 const REQUEST_TIMEOUT_MS = 30_000
@@ -101,10 +101,13 @@ async function close(server: Server, { events, updates, checkout }: Origin): Pro
 async function stop(code: number): Promise<void> {
   if (stopping) return
   stopping = true
+  log.info('stopping')
   const giveUp = () => {
     log.error({ what: stoppingPart }, 'stop took too long')
     process.exit(code || 1)
   }
+  ops = createStoppingApp(ops)
+  if (code === 0) await sleep(config.DRAIN_SECONDS * 1000)
   setTimeout(giveUp, STOP_TIMEOUT_MS).unref()
   await stopAll()
   process.exit(code)

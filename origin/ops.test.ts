@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { useOrigin } from '../test/lib/origin-process.ts'
-import { createOpsApp } from './ops.ts'
+import { createOpsApp, createStoppingApp } from './ops.ts'
 
 const origin = useOrigin()
 
@@ -30,6 +30,15 @@ test('pings the stores once a second, however often readiness is asked', async (
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(pings).toBe(pinged)
   }
+})
+
+test('a process that stops is not ready, and answers all else as before', async () => {
+  const stores = { ledger: async () => {}, gate: async () => {} }
+  const app = createOpsApp({ stores, registry: {} as never })
+  expect((await app.request('/readyz')).status).toBe(200)
+  const stopping = createStoppingApp(app)
+  expect((await stopping.request('/readyz')).status).toBe(503)
+  expect((await stopping.request('/healthz')).status).toBe(200)
 })
 
 /** The values of a metric by its labels, '' for none. */

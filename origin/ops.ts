@@ -43,6 +43,14 @@ export function createOpsApp(deps?: OpsDeps): Hono {
   return app
 }
 
+/** What monitors hear from a process that stops: it is not ready, and all else as before. */
+export function createStoppingApp(ops: Hono): Hono {
+  const app = new Hono()
+  app.get('/readyz', (c) => c.json({ ledger: false, gate: false, stopping: true }, 503))
+  app.all('*', (c) => ops.fetch(c.req.raw))
+  return app
+}
+
 async function readiness(stores: OpsDeps['stores']): Promise<Readiness> {
   const pings = [stores.ledger(), stores.gate()].map((ping) => withTimeout(ping, READY_TIMEOUT_MS))
   const [ledger = false, gate = false] = (await Promise.allSettled(pings)).map(({ status }) => status === 'fulfilled')

@@ -52,6 +52,11 @@ const Settings = v.object({
     v.pipe(v.string(), v.regex(/^[\w-]+$/, 'the name of a header is required'), v.toLowerCase()),
     "Header in which a proxy before the origin writes the caller's address last; otherwise the connection's",
   ),
+  DRAIN_SECONDS: setting(
+    v.pipe(number(/^\d{1,3}$/, 'seconds are required'), v.maxValue(300, '300 or less is required')),
+    '5',
+    'After SIGTERM `/readyz` says 503 for so long, while calls are served; then the port closes. 0 in development',
+  ),
   ROLE: setting(
     oneOf('api', 'worker', 'all'),
     'all',
@@ -286,6 +291,7 @@ export interface Config extends v.InferOutput<typeof Settings> {
 const DEVELOPMENT_KEYS = JSON.stringify({ keys: [{ kty: 'oct', kid: 'development', k: 'A'.repeat(43) }] })
 /** What development has besides the defaults. A whole crowd comes from one machine there. */
 const DEVELOPMENT = {
+  DRAIN_SECONDS: '0',
   PROOF_OF_WORK: 'off',
   CALLS_PER_VISITOR: '100',
   MAILS_PER_ADDRESS: '100000',

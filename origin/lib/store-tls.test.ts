@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { freePort, LOOPBACK, type Server } from '../../dev/lib/processes.ts'
 import { startPostgres } from '../../dev/servers/postgres.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { connect, ping, prepare } from '../ledger/connection.ts'
+import { connect, ping } from '../ledger/connection.ts'
+import { prepare } from '../ledger/migrate.ts'
 import { connectRedis, requireTrusted } from './redis/redis.ts'
 import { postgresTls, redisTls } from './store-tls.ts'
 

@@ -3,7 +3,7 @@
  * milliseconds, while a server takes nearly a second.
  */
 import { startPostgres } from '../../dev/servers/postgres.ts'
-import { prepare } from '../../origin/ledger/connection.ts'
+import { prepare } from '../../origin/ledger/migrate.ts'
 import { createDatabase } from './databases.ts'
 import type { Part } from './shared-part.ts'
 

@@ -5,7 +5,8 @@
  */
 import unbounded from 'postgres'
 import { startPostgres } from '../../../dev/servers/postgres.ts'
-import { connect, prepare, type Sql } from '../../../origin/ledger/connection.ts'
+import { connect, type Sql } from '../../../origin/ledger/connection.ts'
+import { prepare } from '../../../origin/ledger/migrate.ts'
 import { findOrderIds, type Search } from '../../../origin/support/order-search.ts'
 import { n } from '../../lib/figures.ts'
 import { Histogram } from '../../lib/histogram.ts'

@@ -31,6 +31,17 @@ export const findings = pgTable(
   ],
 )
 
+/** The newest release that has migrated this ledger: its functions are in force. */
+export const ledgerRelease = pgTable(
+  'ledger_release',
+  {
+    one: boolean().primaryKey().default(true),
+    release: text().notNull(),
+    migrated_at: instant().notNull(),
+  },
+  (t) => [check('ledger_release_is_one', sql`${t.one}`)],
+)
+
 /** What operators and the reconciler changed; written in the transaction of the change. */
 export const auditLog = pgTable(
   'audit_log',
