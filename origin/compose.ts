@@ -107,6 +107,8 @@ export type Stop = readonly [what: string, stop: () => unknown]
 
 export interface Origin {
   readonly app: Hono
+  /** For ADMIN_PORT. */
+  readonly operatorsApp: Hono
   /** For OPS_PORT. */
   readonly ops: Hono
   readonly events: OrderEvents
@@ -367,21 +369,27 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     consoleRoutes({ config, operators, files, sales }),
   )
 
-  const app = createApp({
-    log,
-    routes: {
-      '/admin': adminRoutes,
-      '/internal': internalRoutes,
-      '/console': console,
-      '/images': imageRoutes(images),
-      '/webhooks': paymentWebhooks(payments),
-      '/sales': scheduleRoutes({ sales, config }),
-      '/': buyerRoutes,
-    },
-  })
+  const ofOperators = { '/admin': adminRoutes, '/internal': internalRoutes, '/console': console }
+  const ofBuyers = {
+    '/images': imageRoutes(images),
+    '/webhooks': paymentWebhooks(payments),
+    '/sales': scheduleRoutes({ sales, config }),
+    '/': buyerRoutes,
+  }
+  const isApart = config.ADMIN_PORT !== undefined
+  const app = createApp({ log, routes: isApart ? ofBuyers : { ...ofOperators, ...ofBuyers } })
+  const operatorsApp = createApp({ log, routes: { ...ofOperators, '/images': ofBuyers['/images'] } })
   const stores = {
     ledger: () => sales.writes.require(() => ping(sql)),
     gate: () => redisWrites.require(() => redis.ping()),
   }
-  return { app, ops: createOpsApp({ stores, registry: metrics.registry }), events, updates, checkout, memory }
+  return {
+    app,
+    operatorsApp,
+    ops: createOpsApp({ stores, registry: metrics.registry }),
+    events,
+    updates,
+    checkout,
+    memory,
+  }
 }

@@ -192,7 +192,7 @@ test('keeps webhooks and push from private networks: refuses an address, and a n
 })
 
 test.skipIf(!existsSync('/dev/full'))('serves and stops on a full disk, where it cannot log', async () => {
-  const [port, opsPort] = [await freePort(), await freePort()]
+  const [port, opsPort, adminPort] = [await freePort(), await freePort(), await freePort()]
   const child = await startChild({
     name: 'an origin',
     command: process.execPath,
@@ -204,12 +204,20 @@ test.skipIf(!existsSync('/dev/full'))('serves and stops on a full disk, where it
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       PORT: String(port),
       OPS_PORT: String(opsPort),
+      ADMIN_PORT: String(adminPort),
       DATABASE_URL: ledger.url,
       REDIS_URL: redis.url,
       ADMISSION_KEYS: JSON.stringify(origin.keys),
     },
   })
   await untilReady(child, async () => (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).ok)
+  // What operators and the edge call is on its own port alone.
+  const statusOf = async (at: number, path: string) => (await fetch(`http://127.0.0.1:${at}${path}`)).status
+  for (const path of ['/admin/sales', '/internal/sales', '/console/']) {
+    expect([path, await statusOf(port, path)]).toEqual([path, 404])
+    expect([path, await statusOf(adminPort, path)]).not.toEqual([path, 404])
+  }
+  expect(await statusOf(adminPort, '/orders/none')).toBe(404)
   await child.stop()
   expect(await child.ended).toBe('exit code 0')
 })

@@ -47,14 +47,18 @@ let stopping = false
 /** The part that is being stopped. */
 let stoppingPart: string | undefined
 let app = createUnreadyApp()
+let operatorsApp = createUnreadyApp()
 let ops = createOpsApp()
 
 async function start(): Promise<void> {
   const server = await listen(config.PORT, config.HOST, (request, env) => app.fetch(request, env))
   await listen(config.OPS_PORT, config.OPS_HOST, (request, env) => ops.fetch(request, env))
+  const { ADMIN_PORT, ADMIN_HOST } = config
+  if (ADMIN_PORT !== undefined) await listen(ADMIN_PORT, ADMIN_HOST, (request, env) => operatorsApp.fetch(request, env))
   const origin = await composeOnceLedgerResponds()
   stops.push(['server', () => close(server, origin)])
   app = origin.app
+  operatorsApp = origin.operatorsApp
   ops = origin.ops
   log.info('serving')
 }

@@ -60,6 +60,13 @@ it('gathers the views of many callers, of sales and of the front, into few calls
   expect((await batches()).length - before).toBeLessThan(20)
 })
 
+it('sends them to the port of operators, where the origin has one', async () => {
+  await stub('/apart/internal/views', 204, '')
+  const apart = { ...edgeEnv, INTERNAL_URL: `${edgeEnv.ORIGIN_URL}/apart` }
+  await send('/sales/vinyl/views', { view: viewId(), page: 'sale', seen_seconds: 0 }, {}, apart)
+  await eventually(async () => (await requestsTo('/apart/internal/views')).requests.length > 0)
+})
+
 it.each([
   [400, 'no JSON'],
   [422, { view: 'short', page: 'sale', seen_seconds: 0 }],

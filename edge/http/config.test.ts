@@ -91,6 +91,9 @@ it('requires https to the origin in production, unless it is on this machine or 
   ])
     expect(await refusalOf(`http://${host}`), host).toBeNull()
   expect(await refusal({ ORIGIN_URL: 'http://origin.shop.example' })).toBeNull()
+  expect(await refusal({ ...production, INTERNAL_URL: 'http://origin.shop.example' })).toMatch(
+    /^INTERNAL_URL must be https/,
+  )
 })
 
 it('requires a payment page in production, except before another site', async () => {

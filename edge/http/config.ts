@@ -116,6 +116,7 @@ const STRIPE_PAGE = '/sales/{sale}/order/{order}/pay'
 /** What the coordinator reads too; it needs no keys. */
 const Room = v.object({
   ORIGIN_URL: required(url, 'The origin, asked for the state of each live sale about once a second'),
+  INTERNAL_URL: optional(url, 'Where the origin has `/internal`, if on an `ADMIN_PORT`; `ORIGIN_URL` unless set'),
   EDGE_TOKEN: required(v.string(), 'Secret between edge and origin, the same in both'),
   TICKET_SHARDS: setting(
     whole(1, MAX_SHARDS),
@@ -338,7 +339,7 @@ function read<T>(schema: v.GenericSchema<unknown, T>, given: Partial<Env>, prese
 export function readRoomConfig(env: Env) {
   const room = read(Room, env)
   return {
-    originUrl: room.ORIGIN_URL,
+    internalUrl: room.INTERNAL_URL ?? room.ORIGIN_URL,
     edgeToken: room.EDGE_TOKEN,
     ticketShards: room.TICKET_SHARDS,
     beaconUrl: room.DRAW_BEACON_URL ?? null,
@@ -361,9 +362,11 @@ export async function readConfig(env: Env) {
   const turnstile = env.TURNSTILE_SITE_KEY ? read(Turnstile, env) : null
   if (production) {
     refusePublicSecrets(worker, turnstile?.TURNSTILE_SECRET_KEY)
-    const { protocol, hostname } = new URL(worker.ORIGIN_URL)
-    if (protocol === 'http:' && !isLocalHost(hostname))
-      throw new ConfigError('ORIGIN_URL must be https, except on this machine or in its private network')
+    for (const name of ['ORIGIN_URL', 'INTERNAL_URL'] as const) {
+      const { protocol, hostname } = new URL(worker[name] ?? worker.ORIGIN_URL)
+      if (protocol === 'http:' && !isLocalHost(hostname))
+        throw new ConfigError(`${name} must be https, except on this machine or in its private network`)
+    }
   }
   if (!canSign(worker.ADMISSION_KEYS)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
   return {

@@ -20,7 +20,7 @@ import { ANNOUNCE_MS, inEffect, latest } from './timeline.ts'
 
 const CONFIG: RoomConfig = {
   ...SETTINGS,
-  originUrl: '',
+  internalUrl: '',
   edgeToken: '',
   ticketShards: 1,
   beaconUrl: null,

@@ -250,7 +250,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** Fails where the origin has not answered. */
   async #fetchState(queue: string, counts: JoinCounts | undefined): Promise<SaleState | 'unknown-sale'> {
     try {
-      const response = await fetch(`${this.#config.originUrl}/internal/sales/${queue}${this.#figures(counts)}`, {
+      const response = await fetch(`${this.#config.internalUrl}/internal/sales/${queue}${this.#figures(counts)}`, {
         headers: { authorization: `Bearer ${this.#config.edgeToken}`, accept: 'application/json' },
         signal: AbortSignal.timeout(ORIGIN_TIMEOUT_MS),
       })

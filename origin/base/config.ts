@@ -48,6 +48,11 @@ const Settings = v.object({
   OPS_PORT: setting(port, '3001', 'Port for monitors, who need no token'),
   HOST: setting(v.string(), '127.0.0.1', 'Address to listen on'),
   OPS_HOST: setting(v.string(), '127.0.0.1', 'The same for monitors'),
+  ADMIN_PORT: optional(
+    port,
+    "Port of its own for operators and the edge's own calls (`/admin`, `/console`, `/internal`), which `PORT` then has not",
+  ),
+  ADMIN_HOST: setting(v.string(), '127.0.0.1', 'Address to listen on there'),
   ADDRESS_HEADER: optional(
     v.pipe(v.string(), v.regex(/^[\w-]+$/, 'the name of a header is required'), v.toLowerCase()),
     "Header in which a proxy before the origin writes the caller's address last; otherwise the connection's",
