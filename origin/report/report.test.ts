@@ -5,6 +5,7 @@ import {
   holdsOf,
   lossesOf,
   overtakingOf,
+  recountedOf,
   servedBeforeTurn,
   stockOut,
   thinOut,
@@ -133,4 +134,19 @@ it('leaves out of abandonment, mean hold and conversion the orders that are stil
     ],
   })
   expect(holdsOf([])).toEqual({ abandoned: 0, abandonment: null, mean_seconds: null, by_length: [] })
+})
+
+it('sets what was counted live beside what is recorded, and what nobody counted is unknown', () => {
+  const units = { sold: 9, held: 0, free: 1, withheld: 0, total: 10 }
+  const figures = { joined: 20, reserved: 12, paid: 9, units }
+  const live = { counts: { reserved: 12, confirmed: 8 }, last: { sold: 8 } }
+  expect(recountedOf(live, figures, [{ joined: 15 }, { joined: 5 }])).toEqual([
+    { what: 'joined', live: 20, now: 20 },
+    { what: 'reserved', live: 12, now: 12 },
+    { what: 'paid', live: 8, now: 9 },
+    { what: 'sold', live: 8, now: 9 },
+  ])
+  expect(recountedOf({ counts: {}, last: {} }, { ...figures, joined: null }, [])[0]).toEqual({
+    ...{ what: 'joined', live: null, now: null },
+  })
 })

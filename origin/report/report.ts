@@ -1,5 +1,5 @@
 /** Calculates the report of a sale: curves, waits, and how fairly people were served. Pure. */
-import type { FunnelRow, Minute, SaleReport, ShownWait } from '../../shared/api/operators/report.ts'
+import type { Figures, FunnelRow, Minute, SaleReport, ShownWait } from '../../shared/api/operators/report.ts'
 import type { HoldFigures } from './report-queries.ts'
 
 /** The first order of a ticket number. */
@@ -128,6 +128,24 @@ export function lossesOf({ views, joined, turns, reserved, paid }: FunnelRow): S
     turn_to_reserved: lost(turns, reserved),
     reserved_to_paid: lost(reserved, paid),
   }
+}
+
+/**
+ * What was counted while the sale ran, beside what is recorded now: the orders, the stock, and the joins by source. A
+ * refund changes neither what was paid nor what was reserved.
+ */
+export function recountedOf(
+  { counts, last }: { readonly counts: Figures; readonly last: Figures },
+  figures: Pick<SaleReport['figures'], 'joined' | 'reserved' | 'paid' | 'units'>,
+  sources: readonly Pick<FunnelRow, 'joined'>[],
+): SaleReport['recounted'] {
+  const joined = sources.reduce((sum, one) => sum + one.joined, 0)
+  return [
+    { what: 'joined', live: figures.joined, now: joined > 0 ? joined : null },
+    { what: 'reserved', live: counts.reserved ?? null, now: figures.reserved },
+    { what: 'paid', live: counts.confirmed ?? null, now: figures.paid },
+    { what: 'sold', live: last.sold ?? null, now: figures.units.sold },
+  ]
 }
 
 /** Calculates abandonment, and how long orders were held, in all and by the length of the hold. */

@@ -21,6 +21,7 @@ import {
   holdsOf,
   lossesOf,
   overtakingOf,
+  recountedOf,
   type Served,
   servedBeforeTurn,
   share,
@@ -100,13 +101,14 @@ export async function saleReport(
   const waits = waitsOf(minutes)
   const people = withCallsMade(withPeople(minutes), firstOpeningMs(sale))
   const { points, minutes_per_point } = thinOut(people, POINTS)
+  const figures = figuresOf(sale, { orders, sold, ...totals, minutes, untilMs, nowMs: nowMs() })
   return {
     sale: saleId,
     name: sale.name,
     test: sale.test,
     phase: phaseOf(sale, nowMs()),
     made_at: new Date(nowMs()).toISOString(),
-    figures: figuresOf(sale, { orders, sold, ...totals, minutes, untilMs, nowMs: nowMs() }),
+    figures,
     curves: { minutes_per_point, minutes: points },
     fairness,
     attacks: { refused: refusalsOf(totals.counts), rules, blocks },
@@ -117,6 +119,8 @@ export async function saleReport(
     sources: funnel.map((row) => ({ ...row, losses: lossesOf(row) })),
     holds: holdsOf(holds),
     forecast: forecastAccuracy(minutes),
+    expected_visitors: sale.expected_visitors,
+    recounted: recountedOf(totals, figures, funnel),
     waits: { ...waitAccuracy(waits), minutes: waits },
   }
 }

@@ -111,6 +111,14 @@ export interface SaleReport {
     readonly median_error: number | null
     readonly worst_error: number | null
   }
+  /** The visitors that the operator expected; null if none were set. */
+  readonly expected_visitors: number | null
+  /** Figures as they were counted while the sale ran, and as the ledger has them now. */
+  readonly recounted: readonly {
+    readonly what: 'joined' | 'reserved' | 'paid' | 'sold'
+    readonly live: number | null
+    readonly now: number | null
+  }[]
   readonly waits: {
     readonly compared: number
     readonly median_error_seconds: number | null

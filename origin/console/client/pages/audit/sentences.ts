@@ -9,9 +9,11 @@ import { inWords as effectInWords } from '../scheduled/actions.ts'
 import { type Change, changesOf } from './diff.ts'
 
 export type Entry = AsJson<AuditRow>
+/** The parts of an entry that its sentence needs. */
+export type Told = Pick<Entry, 'action' | 'before' | 'after' | 'product_id' | 'product_name' | 'currency'>
 type Fields = Readonly<Record<string, unknown>>
 interface Sides {
-  readonly entry: Entry
+  readonly entry: Told
   readonly changes: readonly Change[]
   readonly before: Fields
   readonly after: Fields
@@ -33,7 +35,7 @@ const linesIn = ({ lines }: Fields) => {
 }
 const effectOf = (fields: Fields) => effectInWords(fields as unknown as ScheduledEffect, [])
 const whenOf = ({ next_at, cron }: Fields) => (cron ? `by ${String(cron)}` : instant(String(next_at)))
-const productOf = ({ product_name, product_id }: Entry) => product_name ?? product_id ?? 'a product'
+const productOf = ({ product_name, product_id }: Told) => product_name ?? product_id ?? 'a product'
 
 const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   created: () => 'created the sale',
@@ -146,7 +148,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
 }
 
 /** The sentence is null for an action without one, for example one of a newer version. */
-export function describe(entry: Entry): { readonly sentence: string | null; readonly changes: readonly Change[] } {
+export function describe(entry: Told): { readonly sentence: string | null; readonly changes: readonly Change[] } {
   const fields = (side: unknown) => (side !== null && typeof side === 'object' ? (side as Fields) : {})
   const sides = { before: fields(entry.before), after: fields(entry.after) }
   const changes = changesOf(entry.before, entry.after)

@@ -1,109 +1,98 @@
 /** The fairness of a sale: the proof of its draw, and how many buyers were overtaken. */
 import { clock } from '../../../../../shared/format.ts'
-import { count } from '../../parts.tsx'
-import { type Report, Section } from './figures.tsx'
+import { Copy, count } from '../../parts.tsx'
+import { State } from '../../sheet/marks.tsx'
+import { Columns, Section } from '../../sheet/page.tsx'
+import type { Report } from './read-report.ts'
 
 type Line = Report['fairness'][number]
 
-export function Fairness({ fairness }: Pick<Report, 'fairness'>) {
+export const Fairness = ({ fairness }: Pick<Report, 'fairness'>) => (
+  <>
+    {fairness.map((line) => (
+      <Columns key={line.line} split="repeat(2, minmax(0, 1fr))">
+        <Order fairness={line} title={fairness.length === 1 ? 'Fairness' : `Fairness of the line ${line.line}`} />
+        <Section title={fairness.length === 1 ? 'The draw' : `The draw of the line ${line.line}`}>
+          {line.draw ? <Draw draw={line.draw} /> : <p>The draw is unknown.</p>}
+        </Section>
+      </Columns>
+    ))}
+  </>
+)
+
+function Order({ fairness, title }: { readonly fairness: Line; readonly title: string }) {
+  const { draw, compared, rank_correlation, overtaking, before_turn, note } = fairness
+  const state =
+    draw?.holds === true ? (
+      <State level="good">The draw holds</State>
+    ) : (
+      draw?.holds === false && <State level="bad">The draw does not hold</State>
+    )
+  const facts = overtaking && [
+    ['Ordered before they were called', before_turn === null ? 'unknown' : count(before_turn)],
+    ['Orders compared', count(compared)],
+    ['Ordered after somebody behind them', count(overtaking.overtaken)],
+    ['Worst overtaking, in places', overtaking.overtaken === 0 ? 'none' : count(overtaking.worst_positions)],
+    ['Place and order agree', rank_correlation === null ? 'too few' : `${rank_correlation.toFixed(3)} of 1`],
+  ]
   return (
-    <Section title="Fairness">
-      {fairness.map((line) => (
-        <FairnessOfLine key={line.line} fairness={line} isOnly={fairness.length === 1} />
-      ))}
+    <Section title={title} aside={state}>
+      {overtaking && overtaking.overtaken > 0 && <p>The worst overtaking took {lasting(overtaking.worst_seconds)}.</p>}
+      {note !== null && <p>{note}</p>}
+      {facts && (
+        <>
+          <dl class="facts">
+            {facts.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+          <p class="small quiet">
+            People take their own time once they are called, so overtaking is no fault while it is shorter than the time
+            for which a turn is kept.
+          </p>
+        </>
+      )}
     </Section>
   )
 }
 
-function FairnessOfLine({ fairness, isOnly }: { fairness: Line; isOnly: boolean }) {
-  const { line, draw, compared, rank_correlation, overtaking, before_turn, note } = fairness
-  return (
-    <>
-      {!isOnly && <h3>Line {line}</h3>}
-      {draw ? <Draw draw={draw} /> : <p>The draw is unknown.</p>}
-      {note !== null && <p>{note}</p>}
-      {overtaking && (
-        <dl class="facts">
-          <div>
-            <dt>Orders compared</dt>
-            <dd>{count(compared)}</dd>
-          </div>
-          <div>
-            <dt>Rank correlation of position and first order</dt>
-            <dd>{rank_correlation === null ? 'too few' : rank_correlation.toFixed(3)}</dd>
-          </div>
-          <div>
-            <dt>Ordered after somebody behind them</dt>
-            <dd>{count(overtaking.overtaken)}</dd>
-          </div>
-          <div>
-            <dt>Worst overtaking</dt>
-            <dd>
-              {overtaking.overtaken === 0
-                ? 'none'
-                : `${lasting(overtaking.worst_seconds)}, ${count(overtaking.worst_positions)} ` +
-                  `${overtaking.worst_positions === 1 ? 'position' : 'positions'}`}
-            </dd>
-          </div>
-          <div class={before_turn !== null && before_turn > 0 ? 'wrong' : ''}>
-            <dt>Ordered before they were called</dt>
-            <dd>{before_turn === null ? 'unknown' : count(before_turn)}</dd>
-          </div>
-        </dl>
-      )}
-      {overtaking && (
-        <p class="quiet">
-          The correlation is 1 if people ordered just as they stood in line. People take their own time once they are
-          called, so overtaking is no fault while it is shorter than the time for which a turn is kept.
-        </p>
-      )}
-    </>
-  )
-}
-
-function Draw({ draw }: { draw: NonNullable<Line['draw']> }) {
+function Draw({ draw }: { readonly draw: NonNullable<Line['draw']> }) {
   const { commitment, seed, beacon, beacon_announced, drawn, holds, schedule_url, verify } = draw
+  const hasNoBeacon = beacon_announced && beacon === null && seed !== null
   return (
     <>
-      <p class={holds === false ? 'wrong' : ''}>
+      <p>
         {holds === null && 'The draw is not made yet.'}
+        {holds === true && drawn === 0 && 'Nobody came before the opening, so that no places were drawn.'}
         {holds === true &&
-          `${drawn === 1 ? '1 number was' : `${count(drawn)} numbers were`} drawn. The seed is the one whose ` +
-            'fingerprint was published.'}
+          drawn > 0 &&
+          `${drawn === 1 ? '1 number was' : `${count(drawn)} numbers were`} drawn, with the seed whose fingerprint ` +
+            'was published.'}
         {holds === false && 'The seed does not fit the fingerprint that is published: this draw cannot be trusted.'}
-        {beacon_announced &&
-          beacon === null &&
-          seed !== null &&
-          ' A public beacon was announced, and none came in time.'}
+        {hasNoBeacon && ' A public beacon was announced, and none came in time.'}
       </p>
-      <dl class="proof">
+      <dl class="proof mono">
         <dt>Commitment</dt>
-        <dd>
-          <code>{commitment}</code>
-        </dd>
+        <dd>{commitment}</dd>
         {seed !== null && <dt>Seed</dt>}
-        {seed !== null && (
-          <dd>
-            <code>{seed}</code>
-          </dd>
-        )}
+        {seed !== null && <dd>{seed}</dd>}
         {beacon !== null && <dt>Beacon</dt>}
-        {beacon !== null && (
-          <dd>
-            <code>{beacon}</code>
-          </dd>
-        )}
-        {schedule_url !== null && <dt>Schedule</dt>}
-        {schedule_url !== null && (
-          <dd>
-            <a href={schedule_url}>{schedule_url}</a>
-          </dd>
-        )}
-        <dt>To check a number</dt>
-        <dd>
-          <code>{verify}</code>
-        </dd>
+        {beacon !== null && <dd>{beacon}</dd>}
       </dl>
+      <div class="copy-row">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
+        <pre class="mono" tabIndex={0}>
+          <code>{verify}</code>
+        </pre>
+        <Copy name="the command" text={verify} />
+      </div>
+      <p class="small quiet">
+        Anyone can run it, with public data alone: the{' '}
+        {schedule_url === null ? 'schedule' : <a href={schedule_url}>schedule</a>}.
+      </p>
     </>
   )
 }

@@ -1,18 +1,21 @@
-/** The report of a sale, for screen and paper. */
+/** The report of a sale, for screen and paper: how it ended, why, and what proves it. */
 import './report.css'
-import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
-import { Failure, Loading, moment, TableHead, useTitle } from '../../parts.tsx'
-import { Head } from '../../sheet/page.tsx'
-import { Curves } from './curves.tsx'
+import { clock } from '../../../../../shared/format.ts'
+import { admin, read } from '../../api.ts'
+import { count, Failure, Loading, moment, time, useTitle } from '../../parts.tsx'
+import { Icon } from '../../sheet/icon.tsx'
+import { Phase } from '../../sheet/marks.tsx'
+import { Figures, Head, Verdict } from '../../sheet/page.tsx'
+import { BySecond } from './by-second.tsx'
+import { Checks } from './checks.tsx'
 import { Fairness } from './fairness.tsx'
-import { Figures, type Report, readReport, Section } from './figures.tsx'
-
-/** After this many frames the charts are drawn in the colours for paper. */
-const FRAMES = 3
+import { inMoney, percent, type Report, readReport } from './read-report.ts'
+import { Steps } from './steps.tsx'
+import { Stories } from './stories.tsx'
+import { verdictOf, wrongText } from './verdict.ts'
 
 export function ReportPage({ sale }: { sale: string }) {
-  const isPaper = useSignal(false)
   const {
     data: report,
     error,
@@ -27,162 +30,117 @@ export function ReportPage({ sale }: { sale: string }) {
   })
   // Browsers name the PDF after the title.
   useTitle(report ? `Report of ${report.name}` : 'Console')
-  const print = async () => {
-    isPaper.value = true
-    for (let i = 0; i < FRAMES; i++) await new Promise(requestAnimationFrame)
-    window.print()
-    isPaper.value = false
-  }
   if (!report) return error ? <Failure error={error} /> : <Loading />
+  const verdict = verdictOf(report)
   return (
-    <article class={`report ${isPaper.value ? 'paper' : ''}`}>
+    <>
       <Head
         title={report.name}
         sub={
           <>
-            <code>{report.sale}</code>, {report.phase.replaceAll('_', ' ')}, report made {moment(report.made_at)}
-            {report.test && ' (a test sale: no money moved)'}
+            <Phase phase={report.phase} />
+            <span>
+              {moment(report.figures.opened_at)}; report made {moment(report.made_at)}
+              {report.test && ' (a test sale: no money moved)'}
+            </span>
+            <span class="mono wide">{report.sale}</span>
           </>
         }
       >
-        <div class="row on-screen">
-          <button type="button" class="primary" onClick={() => void print()}>
-            Print or save as PDF
-          </button>
-          <button type="button" disabled={isFetching} onClick={() => void refetch()}>
+        <fieldset class="row" aria-label="Take it with you">
+          <button type="button" class="btn bare" disabled={isFetching} onClick={() => void refetch()}>
+            <Icon name="again" />
             Make it again
           </button>
-          <a href={`/admin/sales/${encodeURIComponent(sale)}/report`}>As JSON</a>
-        </div>
+          <a class="btn" href={`/admin/sales/${encodeURIComponent(sale)}/report`} download={`${sale}-report.json`}>
+            <Icon name="save" />
+            JSON
+          </a>
+          <button type="button" class="btn primary" onClick={() => window.print()}>
+            <Icon name="print" />
+            Print
+          </button>
+        </fieldset>
       </Head>
       <Failure error={error} />
-      <Figures figures={report.figures} />
-      <Curves key={isPaper.value} curves={report.curves} waits={report.waits} />
-      <Fairness fairness={report.fairness} />
-      <Attacks attacks={report.attacks} />
-      <Announcements announcements={report.announcements} />
-      <Incidents incidents={report.incidents} />
-    </article>
-  )
-}
-
-function Attacks({ attacks: { refused, rules, blocks } }: Pick<Report, 'attacks'>) {
-  return (
-    <Section title="What was refused">
-      {refused.length === 0 ? (
-        <p>Nothing was refused.</p>
-      ) : (
-        <table>
-          <TableHead columns={['Reason', 'At', 'Times']} texts={2} />
-          <tbody>
-            {refused.map(({ at, reason, count }) => (
-              <tr key={at + reason}>
-                <th scope="row">{reason.replaceAll(/[-_]/g, ' ')}</th>
-                <td>{at}</td>
-                <td class="number">{count.toLocaleString('en')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {rules.length > 0 && (
-        <table>
-          <TableHead columns={['Rule', 'Does', 'Met by']} texts={2} />
-          <tbody>
-            {rules.map(({ note, action, met }, i) => (
-              <tr key={i}>
-                <th scope="row">{note === '' ? 'without a note' : note}</th>
-                <td>{action.replaceAll('_', ' ')}</td>
-                <td class="number">{met.toLocaleString('en')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      <p>
-        Blocks in force: {blocks.in_force}, of which made since the sale was created: {blocks.made_meanwhile}.
-      </p>
-    </Section>
-  )
-}
-
-function Announcements({ announcements }: Pick<Report, 'announcements'>) {
-  return (
-    <Section title="What visitors were told">
-      {announcements.length === 0 && <p>Nothing was announced.</p>}
-      <ul class="announced">
-        {announcements.map(({ level, text, since, until, operator }) => (
-          <li key={since}>
-            <p class="quiet">
-              {moment(since)} {until === null ? 'and still' : `to ${moment(until)}`},{' '}
-              {level === 'warning' ? 'a warning ' : ''}
-              by {operator}
+      <Verdict level={verdict.level} text={verdict.text}>
+        {report.incidents.some(({ kind }) => kind === 'finding') && (
+          <li>
+            <p>
+              <b>{wrongText(report)}</b>
             </p>
-            {Object.entries(text).map(([language, words]) => (
-              <p key={language} lang={language} dir="auto">
-                {words}
-              </p>
-            ))}
+            <a class="btn" href="#wrong">
+              What went wrong
+            </a>
           </li>
-        ))}
-      </ul>
-    </Section>
+        )}
+      </Verdict>
+      <Totals report={report} />
+      <BySecond report={report} />
+      <Stories report={report} />
+      <Steps report={report} />
+      <Fairness fairness={report.fairness} />
+      <Checks report={report} />
+    </>
   )
 }
 
-function Incidents({ incidents }: Pick<Report, 'incidents'>) {
-  return (
-    <Section title="What was done, and what was found">
-      {incidents.length === 0 && <p>Nothing.</p>}
-      <ol class="incidents">
-        {incidents.map(({ at, kind, what, by, until, detail }, i) => (
-          <li key={i} class={kind}>
-            <time dateTime={at}>{moment(at)}</time>
-            <div>
-              <h3>
-                {kind === 'finding' ? `Found: ${what.replaceAll('_', ' ')}` : what.replaceAll('_', ' ')}
-                {by !== null && <span class="quiet">, by {by}</span>}
-              </h3>
-              {kind === 'finding' && (
-                <p>
-                  {until === null
-                    ? 'Still open.'
-                    : `Until ${moment(until)}${detail.outcome ? `, ${detail.outcome}` : ''}.`}
-                </p>
-              )}
-              {changesOf(detail).map((change) => (
-                <p key={change} class="quiet">
-                  {change}
-                </p>
-              ))}
-            </div>
-          </li>
-        ))}
-      </ol>
-    </Section>
-  )
-}
-
-/** The audit log has the full values. */
-const [LONGEST, MOST_CHANGES] = [160, 5]
-
-/** Lists the changed fields of an action, a line for each, with shortened values. */
-function changesOf({ before, after, units }: Readonly<Record<string, unknown>>): string[] {
-  const text = (value: unknown) => {
-    const all = typeof value === 'string' ? value : JSON.stringify(value)
-    return all.length > LONGEST ? `${all.slice(0, LONGEST)} …` : all
-  }
-  const [was, is] = [before, after].map((of) =>
-    of !== null && typeof of === 'object' ? (of as Record<string, unknown>) : {},
-  )
-  const names = [...new Set([...Object.keys(was ?? {}), ...Object.keys(is ?? {})])]
-  const changes = names.map((name) => {
-    const [then, now] = [was?.[name], is?.[name]]
-    const label = name.replaceAll('_', ' ')
-    if (then === undefined) return `${label}: ${text(now)}`
-    return now === undefined ? `${label}: no more ${text(then)}` : `${label}: ${text(then)} → ${text(now)}`
+function Totals({ report }: { readonly report: Report }) {
+  const { sale, figures } = report
+  const { units, revenue, conversion, paid } = figures
+  const { data: views } = useQuery({
+    queryKey: ['report views', sale],
+    queryFn: () => read(admin.sales[':sale'].views.$get({ param: { sale }, query: { by: 'minute' } })),
+    staleTime: Number.POSITIVE_INFINITY,
   })
-  const all = typeof units === 'number' && units !== 0 ? [`units: ${units}`, ...changes] : changes
-  const rest = all.length - MOST_CHANGES
-  return rest > 0 ? [...all.slice(0, MOST_CHANGES), `and ${rest} more, in the audit log`] : all
+  const [money] = revenue
+  const isOver = figures.sold_out_at !== null
+  const carts = figures.all_in_carts_at
+  return (
+    <Figures
+      figures={[
+        {
+          name: 'Sold',
+          value: (
+            <>
+              {count(units.sold)} <small>of {count(units.total)}</small>
+            </>
+          ),
+          note:
+            units.withheld > 0 ? `${count(units.withheld)} are withheld from sale` : `${count(units.free)} are free`,
+        },
+        {
+          name: 'Revenue',
+          value: money === undefined ? null : revenue.map((one) => inMoney(one.paid_minor, one.currency)).join(' + '),
+          note:
+            money === undefined
+              ? 'nothing was paid'
+              : revenue
+                  .map(({ refunded_minor, left_minor, currency }) =>
+                    refunded_minor === 0
+                      ? 'nothing was given back'
+                      : `${inMoney(refunded_minor, currency)} given back since, ${inMoney(left_minor, currency)} is left`,
+                  )
+                  .join('; '),
+        },
+        {
+          name: isOver ? 'Time to sell out' : 'Open for',
+          value: clock('en', figures.duration_seconds),
+          note: carts === null ? 'never all in carts' : `all in carts at ${time(carts)}`,
+        },
+        {
+          name: 'Visitors',
+          value: views?.uniques ? count(views.uniques) : null,
+          note: views?.uniques ? 'people, about' : 'nobody counted them',
+        },
+        {
+          name: 'Paid, of those who came',
+          value: figures.arrived ? percent(paid / figures.arrived) : null,
+          note: figures.arrived
+            ? `${percent(conversion.joined_to_paid)} of all who joined`
+            : 'nobody came to the checkout',
+        },
+      ]}
+    />
+  )
 }

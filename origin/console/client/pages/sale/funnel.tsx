@@ -1,4 +1,5 @@
 /** The people from joining to paying: its height is their number, and each step says what became of the others. */
+import type { ComponentChildren } from 'preact'
 import { count, figure } from '../../parts.tsx'
 import { Section } from '../../sheet/page.tsx'
 import { type Live, totals } from './live-stream.ts'
@@ -32,26 +33,19 @@ export function Funnel({ live }: { readonly live: Live }) {
       class="fill"
       aside={worst > 0 && <span class="tag">Worst loss: {worstText}</span>}
     >
-      <div class="funnel">
-        <p class="reach row">
-          <span>
-            <b>{count(joined)}</b> joined
-          </span>
-          <span>
-            <b>{waiting === null ? '–' : count(waiting)}</b> wait
-          </span>
-        </p>
-        {steps.map(([name, value]) => (
-          <dl key={name}>
-            <dt>{name}</dt>
-            <dd>{value === null ? '–' : count(value)}</dd>
-          </dl>
-        ))}
-        <svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
-          {shapes(steps.map(([, value]) => value ?? 0)).map((d, i) => (
-            <path key={d} fill={`color-mix(in srgb, var(--c1) ${SHADES[i]}%, var(--track))`} d={d} />
-          ))}
-        </svg>
+      <FunnelDrawing
+        reach={
+          <>
+            <span>
+              <b>{count(joined)}</b> joined
+            </span>
+            <span>
+              <b>{waiting === null ? '–' : count(waiting)}</b> wait
+            </span>
+          </>
+        }
+        steps={steps}
+      >
         <p class="small">
           {did_not_come !== null && may_come !== null && (
             <>
@@ -76,10 +70,36 @@ export function Funnel({ live }: { readonly live: Live }) {
           <span class="quiet">{count(paying)} are paying</span>
         </p>
         <p class="small quiet">{paid > 0 && `${figure((100 * paid) / Math.max(1, joined))} % of all who joined`}</p>
-      </div>
+      </FunnelDrawing>
     </Section>
   )
 }
+
+interface DrawingProps {
+  /** What stands above: who could have been called. */
+  readonly reach: ComponentChildren
+  readonly steps: readonly (readonly [name: string, value: number | null])[]
+  /** A note below each step. */
+  readonly children: ComponentChildren
+}
+
+export const FunnelDrawing = ({ reach, steps, children }: DrawingProps) => (
+  <div class="funnel">
+    <p class="reach row">{reach}</p>
+    {steps.map(([name, value]) => (
+      <dl key={name}>
+        <dt>{name}</dt>
+        <dd>{value === null ? '–' : count(value)}</dd>
+      </dl>
+    ))}
+    <svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
+      {shapes(steps.map(([, value]) => value ?? 0)).map((d, i) => (
+        <path key={d} fill={`color-mix(in srgb, var(--c1) ${SHADES[i]}%, var(--track))`} d={d} />
+      ))}
+    </svg>
+    {children}
+  </div>
+)
 
 const share = (part: number | null, of: number | null) => (part === null || !of ? 0 : part / of)
 const shareText = (part: number | null, of: number | null) => `${figure(100 * share(part, of))} %`

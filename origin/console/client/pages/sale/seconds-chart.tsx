@@ -73,7 +73,7 @@ interface SecondsChartProps {
 
 export function SecondsChart({ live, followed: { seconds, markers } }: SecondsChartProps) {
   const chosen = useSignal<number | null>(5)
-  const marks = marksOf(markers, live)
+  const marks = marksOf(markers, live.state.opens_at, live.read_at)
   if (chosen.value === null)
     return <MinutesChart live={live} marks={marks} onSpan={(minutes) => (chosen.value = minutes)} />
   const values = (name: Exclude<keyof Second, 'at'>) => seconds.map((second) => second[name])
@@ -165,8 +165,8 @@ const MARKS: Readonly<Record<string, IconName>> = {
 }
 
 /** What operators did, and the opening. A pause is a band until it ends. */
-function marksOf(markers: readonly Marker[], { state, read_at }: Live): Mark[] {
-  const opened: Mark = { atMs: Date.parse(state.opens_at), text: 'Opened', icon: 'flag' }
+export function marksOf(markers: readonly Marker[], opensAt: string, readAt: string): Mark[] {
+  const opened: Mark = { atMs: Date.parse(opensAt), text: 'Opened', icon: 'flag' }
   const done = markers.flatMap((marker, i): Mark[] => {
     const { action, at } = marker
     const icon = MARKS[action]
@@ -174,7 +174,7 @@ function marksOf(markers: readonly Marker[], { state, read_at }: Live): Mark[] {
     const atMs = Date.parse(at)
     if (action !== 'paused') return [{ atMs, text: textOf(marker), icon }]
     const end = markers.slice(i).find((later) => later.action === 'resumed' || later.action === 'ended')
-    const untilMs = Date.parse(end?.at ?? read_at)
+    const untilMs = Date.parse(end?.at ?? readAt)
     return [{ atMs, untilMs, text: `Paused ${durationOf((untilMs - atMs) / SECOND_MS)}`, icon }]
   })
   return [opened, ...done]

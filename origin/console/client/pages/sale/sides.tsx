@@ -59,7 +59,7 @@ interface FigureProps {
   readonly none?: string
 }
 
-const Figure = ({ name, value, unit, none = 'none yet' }: FigureProps) => (
+export const Figure = ({ name, value, unit, none = 'none yet' }: FigureProps) => (
   <div class="fig">
     <dt>{name}</dt>
     {value === null ? (
@@ -151,7 +151,7 @@ export function Words({ title, text }: { title: string; text: Readonly<Record<st
 
 const SHOWN = 8
 const REFRESH_MS = 5_000
-const ICONS: Readonly<Record<string, IconName>> = {
+export const ACTION_ICONS: Readonly<Record<string, IconName>> = {
   paused: 'pause',
   resumed: 'play',
   opened: 'flag',
@@ -185,7 +185,7 @@ export function WhatWasDone({ sale }: { readonly sale: string }) {
         {entries.map((entry) => (
           <li key={entry.entry} class="is-info">
             <span class="mk">
-              <Icon name={ICONS[entry.action] ?? 'note'} />
+              <Icon name={ACTION_ICONS[entry.action] ?? 'note'} />
             </span>
             <p>
               <b>{entry.operator}</b> {describe(entry).sentence ?? entry.action}
