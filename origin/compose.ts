@@ -7,7 +7,7 @@ import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { importKeys, importSecrets } from '../shared/keys.ts'
 import { Blocks } from './access/blocks.ts'
-import { Buyers } from './access/buyers.ts'
+import { Buyers, edgeTokens } from './access/buyers.ts'
 import { redeemRoutes } from './access/invitation-routes.ts'
 import { Invitations } from './access/invitations.ts'
 import { Policies } from './access/policy.ts'
@@ -307,7 +307,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   const sendsMail = config.SMTP_URL !== undefined && config.MAIL_FROM !== undefined
   const pushKey = config.vapid?.VAPID_PUBLIC_KEY ?? null
   const internalRoutes = new Hono()
-    .use('*', requireSecret(config.EDGE_TOKEN))
+    .use('*', requireSecret(...edgeTokens(config)))
     .route('/', edgeRoutes({ sql, metrics, sales, policies, queues, sendsMail, pushKey }))
     .route('/', redeemRoutes({ sales, invitations }))
     .route('/', feedPageRoutes({ sql, sales }))

@@ -118,6 +118,7 @@ const Room = v.object({
   ORIGIN_URL: required(url, 'The origin, asked for the state of each live sale about once a second'),
   INTERNAL_URL: optional(url, 'Where the origin has `/internal`, if on an `ADMIN_PORT`; `ORIGIN_URL` unless set'),
   EDGE_TOKEN: required(v.string(), 'Secret between edge and origin, the same in both'),
+  EDGE_TOKEN_ALSO: optional(v.string(), 'Another one that is accepted, never sent: while the secret is changed'),
   TICKET_SHARDS: setting(
     whole(1, MAX_SHARDS),
     '1',

@@ -13,7 +13,7 @@ import { brandStyleOf } from '../goods/brand-style.ts'
 import { goodsOf } from '../goods/goods.ts'
 import { type Call, NO_STORE, refuse, sendJson } from '../http/call.ts'
 import { namedIn } from '../pages/parts/offer.ts'
-import { requireEdgeToken } from '../queue/backend.ts'
+import { edgeTokens, requireEdgeToken } from '../queue/backend.ts'
 import { publicNow } from '../queue/sale-now.ts'
 import { brandOf, PAGE_HEADERS, publicSale, wordsOf } from '../view/respond.ts'
 import type PreviewWorker from './preview-worker.ts'
@@ -25,8 +25,10 @@ import type PreviewWorker from './preview-worker.ts'
 export async function preview(sale: string, state: string | undefined, call: Call): Promise<Response> {
   const { config, nowMs } = call
   const query = Object.fromEntries(new URL(call.request.url).searchParams)
-  const framer = framerOf(config.EDGE_TOKEN, sale, query, nowMs)
-  if (framer === null) refuse('forbidden', { detail: 'The link is wrong, or has expired. Open the preview again.' })
+  const framers = edgeTokens(config).map((token) => framerOf(token, sale, query, nowMs))
+  const framer = framers.find((one) => one !== null)
+  if (framer === undefined)
+    refuse('forbidden', { detail: 'The link is wrong, or has expired. Open the preview again.' })
   const now = await publicNow(sale, call)
   if (state === undefined) return sendJson({ states: await previewWorker(call).states() })
   const goods = await goodsOf(sale, now.facts.goods_version, call)

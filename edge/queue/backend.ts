@@ -22,10 +22,15 @@ export async function purge(sale: string, call: Call): Promise<Response> {
   return (await purgeOwnCache(sale, call)) ? sendNothing() : refuse('try-again', { retry_after_seconds: 1 })
 }
 
+/** The secrets by which a caller is the origin. */
+export const edgeTokens = ({ EDGE_TOKEN, EDGE_TOKEN_ALSO }: Call['config']) =>
+  EDGE_TOKEN_ALSO === undefined ? [EDGE_TOKEN] : [EDGE_TOKEN, EDGE_TOKEN_ALSO]
+
 /** For calls of the origin. */
 export async function requireEdgeToken({ request, config }: Call): Promise<void> {
-  const sent = request.headers.get('authorization')
-  if (sent === null || !(await timingSafeEqual(sent, `Bearer ${config.EDGE_TOKEN}`))) refuse('unauthorized')
+  const sent = request.headers.get('authorization') ?? ''
+  for (const token of edgeTokens(config)) if (await timingSafeEqual(sent, `Bearer ${token}`)) return
+  refuse('unauthorized')
 }
 
 const KEYS_HEADERS = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }

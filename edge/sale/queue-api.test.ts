@@ -147,6 +147,16 @@ it('serves a crowd that meets an isolate before it knows the sale', async () => 
   expect(new Set(unknown.map((answer) => answer.status))).toEqual(new Set([404]))
 })
 
+it('hears the origin by either of two tokens, while the secret is changed', async () => {
+  const env = { ...edgeEnv, EDGE_TOKEN_ALSO: 'the-edge-token-after-this-one-0123456789' }
+  const told = async (token: string) =>
+    (await callNow('/internal/sales/x/purge', { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env))
+      .status
+  expect(await told(edgeEnv.EDGE_TOKEN)).toBe(204)
+  expect(await told(env.EDGE_TOKEN_ALSO)).toBe(204)
+  expect(await told('another')).toBe(401)
+})
+
 it('responds to unknown sales, paths and methods as the contract says', async () => {
   for (const [method, path, status, type] of [
     ['POST', '/sales/no-such-sale/queue', 404, 'unknown-sale'],

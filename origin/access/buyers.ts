@@ -39,11 +39,15 @@ const MAX_ADMISSIONS = 50_000
 const MAX_WAITED_MS = 60_000
 
 interface BuyersDeps {
-  readonly config: Pick<Config, 'EDGE_TOKEN' | 'ALLOW_DIRECT' | 'CALLS_PER_VISITOR'>
+  readonly config: Pick<Config, 'EDGE_TOKEN' | 'EDGE_TOKEN_ALSO' | 'ALLOW_DIRECT' | 'CALLS_PER_VISITOR'>
   readonly keys: { readonly admission: TokenKeys; readonly order: TokenKeys<SyncKey> }
   readonly sales: Pick<Sales, 'nowMs'>
   readonly blocks: Pick<Blocks, 'refuse'>
 }
+
+/** The secrets by which a caller is the edge. */
+export const edgeTokens = ({ EDGE_TOKEN, EDGE_TOKEN_ALSO }: Pick<Config, 'EDGE_TOKEN' | 'EDGE_TOKEN_ALSO'>) =>
+  EDGE_TOKEN_ALSO === undefined ? [EDGE_TOKEN] : [EDGE_TOKEN, EDGE_TOKEN_ALSO]
 
 /** The right to a visitor's orders of a sale (from an admission), or to one order (from its token). */
 export type Right = { readonly sale: string } & (
@@ -62,7 +66,7 @@ export class Buyers {
     this.#deps = deps
     this.#admissions = new TokenReader(ADMISSION, deps.keys.admission, MAX_ADMISSIONS)
     this.#calls = new VisitorCalls(deps.config.CALLS_PER_VISITOR)
-    const isSecret = comparesTo(deps.config.EDGE_TOKEN)
+    const isSecret = comparesTo(...edgeTokens(deps.config))
     this.isEdge = (c) => isSecret(headerOf(c, EDGE_TOKEN_HEADER))
   }
 

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readConfig, SETTINGS } from './config.ts'
 
 const production = {
@@ -76,6 +79,19 @@ it.each<[Record<string, string | undefined>, RegExp | string]>([
   ]),
 ])('refuses %j in plain words', (changes, why) => {
   expect(() => readConfig({ ...given, ...changes })).toThrow(why)
+})
+
+it('reads a setting from a file that is named instead', () => {
+  const { EDGE_TOKEN: _, ...rest } = given
+  const folder = mkdtempSync(join(tmpdir(), 'flash-sale-settings-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'token'), `${token}\n`)
+  expect(readConfig({ ...rest, EDGE_TOKEN_FILE: join(folder, 'token') }).EDGE_TOKEN).toBe(token)
+  expect(() => readConfig({ ...given, EDGE_TOKEN_FILE: join(folder, 'token') })).toThrow(
+    'EDGE_TOKEN: is set, and EDGE_TOKEN_FILE too',
+  )
+  const nowhere = join(folder, 'nowhere')
+  expect(() => readConfig({ ...rest, EDGE_TOKEN_FILE: nowhere })).toThrow('EDGE_TOKEN_FILE: cannot be read (ENOENT)')
 })
 
 describe('in production', () => {

@@ -3,6 +3,7 @@
  * neither has what decides about money.
  */
 import { createECDH, createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { ROLES } from '../../shared/api/operators/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../shared/keys.ts'
@@ -101,6 +102,10 @@ const Settings = v.object({
   LOG_LEVEL: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least severe lines logged'),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
   EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin'),
+  EDGE_TOKEN_ALSO: optional(
+    v.pipe(bearer, v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters are required`)),
+    'Another one that is accepted, never sent: while the secret is changed',
+  ),
   ALLOW_DIRECT: setting(
     v.pipe(
       oneOf('true', 'false'),
@@ -323,13 +328,29 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** `NAME_FILE` names a file with the value of the setting NAME, as secrets of Docker and Kubernetes come. */
+function withFiles(set: Readonly<Record<string, string | undefined>>, errors: string[]) {
+  const all = { ...set }
+  for (const { name } of SETTINGS) {
+    const file = set[`${name}_FILE`]
+    if (file === undefined) continue
+    if (set[name] !== undefined) errors.push(`${name}: is set, and ${name}_FILE too`)
+    try {
+      all[name] = readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      errors.push(`${name}_FILE: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    }
+  }
+  return all
+}
+
 /** Throws ConfigError with one line per invalid setting, all at once: its name and the reason, never its value. */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const errors: string[] = []
+  const set = withFiles(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')), errors)
   // A setting that was forgotten or misspelt must not open the doors.
   const production = set.NODE_ENV !== 'development'
   const given = production ? set : { ...DEVELOPMENT, ...set }
-  const errors: string[] = []
   const warnings: string[] = []
 
   function read<T>(schema: v.GenericSchema<unknown, T>): T | undefined {

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { useOwnOrigin } from '../../test/lib/origin-process.ts'
 
-const origin = useOwnOrigin(undefined, { ALLOW_DIRECT: 'false' })
+const NEXT_TOKEN = 'the-edge-token-after-this-one-0123456789'
+const origin = useOwnOrigin(undefined, { ALLOW_DIRECT: 'false', EDGE_TOKEN_ALSO: NEXT_TOKEN })
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
 
 test('refuses buyers’ calls without the edge’s token, before anything else is read', async () => {
@@ -29,6 +30,11 @@ test('refuses buyers’ calls without the edge’s token, before anything else i
     }
   }
   expect(await origin.stock(sale)).toMatchObject({ held: 0 })
+
+  // Meanwhile the token is being changed, and an edge that has the next one is served too.
+  const next = { 'idempotency-key': 'k', 'edge-token': NEXT_TOKEN }
+  expect(await origin.call('GET', `/orders/${ORDER}`, { token, headers: next })).not.toMatchObject({ status: 403 })
+  expect(await origin.call('GET', `/internal/sales/${sale}`, { token: NEXT_TOKEN })).toMatchObject({ status: 200 })
 
   const headers = { 'idempotency-key': 'k', 'edge-token': origin.edgeToken }
   const bought = await origin.call('POST', `/sales/${sale}/checkout`, { token, headers, body: {} })

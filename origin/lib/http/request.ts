@@ -170,18 +170,18 @@ export function bearer(c: Context): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(sent ?? '')?.[1]
 }
 
-/** Admits only callers with the secret, compared in constant time. */
-export function requireSecret(secret: string): MiddlewareHandler {
-  const isSecret = comparesTo(secret)
+/** Admits only callers with one of the secrets, compared in constant time. */
+export function requireSecret(...secrets: readonly string[]): MiddlewareHandler {
+  const isSecret = comparesTo(...secrets)
   return (c, next) => (isSecret(bearer(c)) ? next() : refuse(problem('unauthorized')))
 }
 
-/** Compares what was sent to a secret, in constant time. */
-export function comparesTo(secret: string): (sent?: string) => boolean {
-  const expected = Buffer.from(secret)
+/** Compares what was sent to secrets, in constant time for each. */
+export function comparesTo(...secrets: readonly string[]): (sent?: string) => boolean {
+  const expected = secrets.map((secret) => Buffer.from(secret))
   return (sent = '') => {
     const bytes = Buffer.from(sent)
-    return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+    return expected.some((secret) => bytes.length === secret.length && timingSafeEqual(bytes, secret))
   }
 }
 
