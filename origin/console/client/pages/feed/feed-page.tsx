@@ -1,5 +1,6 @@
 /** The shop's posts to waiting visitors: write a post, list all, and remove one. */
 import '../goods/goods.css'
+import './feed.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import type { PostRequest } from '../../../../../shared/api/operators/requests.ts'

@@ -17,6 +17,8 @@ const ACTIONS: readonly (readonly [ScheduledEffect['action'], string])[] = [
   ['pause', 'Pause'],
   ['resume', 'Resume'],
   ['end', 'End the sale, for good'],
+  ['report', 'Keep the report'],
+  ['export', 'Keep the orders'],
 ]
 
 interface FormProps {
@@ -30,11 +32,13 @@ export function ScheduleForm({ sale, products, zone }: FormProps) {
   const action = useSignal<string>('restock')
   const isRepeated = useSignal(false)
   const at = useSignal('')
+  const until = useSignal('')
   const schedule = async (form: FormData): Promise<Done> => {
     const when: { at?: string; cron?: string } = isRepeated.value
       ? { cron: textIn(form, 'cron') }
       : { at: instantOf(at.value) }
-    const json = { ...when, action: action.value, ...effectIn(action.value, form, products) }
+    const not_after = until.value === '' ? {} : { not_after: instantOf(until.value) }
+    const json = { ...when, ...not_after, action: action.value, ...effectIn(action.value, form, products) }
     await admin.sales[':sale'].scheduled.$post({ param: { sale }, json })
     const name = ACTIONS.find(([value]) => value === action.value)?.[1]
     return { text: `Scheduled: ${name}, ${when.at === undefined ? `by ${when.cron}` : moment(when.at)}.` }
@@ -42,6 +46,7 @@ export function ScheduleForm({ sale, products, zone }: FormProps) {
   const { onSubmit, error, isPending } = useSubmit(schedule, (form) => {
     form.reset()
     at.value = ''
+    until.value = ''
   })
   return (
     <section class="sec" aria-label="Schedule an action">
@@ -89,6 +94,18 @@ export function ScheduleForm({ sale, products, zone }: FormProps) {
             </small>
           </label>
         )}
+        <label>
+          Not later than
+          <input
+            type="datetime-local"
+            step="1"
+            value={until.value}
+            onInput={({ currentTarget }) => (until.value = currentTarget.value)}
+          />
+          <small>
+            {until.value === '' ? 'may be left out: a late run then still happens' : `${ZONE}; ${utcOf(until.value)}`}
+          </small>
+        </label>
         <EffectFields action={action.value} products={products} />
         <Failure error={error} />
         <p class="buttons">
