@@ -345,7 +345,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await dialog.getByRole('alert').getByText('At most €25.00 is left.').waitFor()
     await dialog.getByLabel('Amount in EUR').fill('4,50')
     await dialog.getByLabel('Reason').fill('a scratch')
-    await dialog.getByRole('button', { name: 'Refund' }).click()
+    await dialog.getByRole('button', { name: 'Refund €4.50', exact: true }).click()
     await page.getByText('€4.50, by ida, a scratch').last().waitFor()
     // The page shows changes that are still to come.
     await page.getByText('€4.50 in all').waitFor()
@@ -388,7 +388,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await refunding.getByLabel('1 × Blue').check()
     expect(await refunding.getByLabel('Amount in EUR').inputValue()).toBe('25.00')
     await refunding.getByLabel('The units are for sale again').check()
-    await refunding.getByRole('button', { name: 'Refund' }).click()
+    await refunding.getByRole('button', { name: 'Refund €25.00', exact: true }).click()
     await page.getByText('€25.00 in all').waitFor()
     await page.getByText('€25.00, by lou, line 2').first().waitFor()
     await page.getByRole('button', { name: 'Cancel lines' }).click()

@@ -1,11 +1,11 @@
 /** The operator's actions for an order: hand it over, refund it, cancel it. */
-import { useRef } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { decimal, minorOf, money } from '../../../../../shared/format.ts'
 import { ApiError, admin } from '../../api.ts'
 import { Confirm, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { block, unblock } from '../access/blocks.tsx'
-import { lineName, type Order, openLines, openRefunds, proposedMinor, restMinor } from './order.ts'
+import { isParcel, lineName, type Order, openLines, openRefunds, proposedMinor, restMinor } from './order.ts'
 
 export function Actions({ order }: { order: Order }) {
   if (!may('operator')) return null
@@ -20,14 +20,14 @@ export function Actions({ order }: { order: Order }) {
     <div class="buttons start">
       {status === 'confirmed' && (
         <Confirm
-          action="Mark as handed over"
+          action={isParcel(order) ? 'Mark as sent' : 'Mark as handed over'}
           effect={
             'The buyer is told that it is on its way. It can then be refunded, and not cancelled. There is no ' +
             'undo.'
           }
           onConfirm={async () => {
             await call.fulfil.$post({ param })
-            return { text: 'The order is handed over.' }
+            return { text: isParcel(order) ? 'The order is sent.' : 'The order is handed over.' }
           }}
         />
       )}
@@ -171,9 +171,13 @@ function Refund({ order }: { order: Order }) {
   const rest = restMinor(order)
   const open = openRefunds(order).length
   const lines = openLines(order)
+  const [typed, setTyped] = useState(decimal(rest, currency))
+  const typedMinor = minorOf(typed.trim(), currency)
   /** The amount is the price of the chosen lines until the operator types another one. */
   const choose = (form: FormData) => {
-    if (amount.current) amount.current.value = decimal(proposedMinor(order, linesIn(form)), currency)
+    const proposed = decimal(proposedMinor(order, linesIn(form)), currency)
+    if (amount.current) amount.current.value = proposed
+    setTyped(proposed)
   }
   const refund = async (form: FormData) => {
     const amount_minor = minorOf(textIn(form, 'amount'), currency)
@@ -201,7 +205,9 @@ function Refund({ order }: { order: Order }) {
   }
   return (
     <Confirm
-      action="Refund"
+      action={typedMinor ? `Refund ${money('en', typedMinor, currency)}` : 'Refund'}
+      text="Refund"
+      title="Refund"
       danger
       disabled={rest === 0}
       effect={
@@ -223,6 +229,7 @@ function Refund({ order }: { order: Order }) {
           autocomplete="off"
           required
           defaultValue={decimal(rest, currency)}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />
       </label>
       <Remark name="reason" label="Reason" />

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressLines, boughtIn, lineName, type Order, proposedMinor } from './order.ts'
+import { addressLines, boughtIn, isParcel, lineName, type Order, proposedMinor } from './order.ts'
 
 type Line = Order['lines'][number]
 const line = (changes: Partial<Line>): Line => ({
@@ -40,4 +40,11 @@ test('writes an address as on a parcel', () => {
   const address = { name: 'Ann Lee', ...place, note: 'Ring twice' }
   expect(addressLines(address)).toEqual(['Ann Lee', 'Quay 1', '10115 Berlin', 'DE', 'Ring twice'])
   expect(addressLines({ city: 'Berlin' })).toEqual(['Berlin'])
+})
+
+test('an order is a parcel if it has an address to go to', () => {
+  const contact = { email: 'a@b.example', delivery: { name: 'A' } }
+  expect(isParcel({ contact } as unknown as Order)).toBe(true)
+  expect(isParcel({ contact: { email: 'a@b.example' } } as unknown as Order)).toBe(false)
+  expect(isParcel({ contact: null } as unknown as Order)).toBe(false)
 })

@@ -66,6 +66,9 @@ export function isPending(order: Order): boolean {
   return isCapturing || isSending || openRefunds(order).length > 0
 }
 
+/** True if the order is sent to an address, and not handed over to somebody. */
+export const isParcel = ({ contact }: Pick<Order, 'contact'>) => Boolean(contact?.delivery)
+
 /** The account of a signed-in visitor. */
 export const accountOf = (visitor: string) => (visitor.startsWith('user:') ? visitor.slice('user:'.length) : null)
 
