@@ -94,7 +94,7 @@ function Phone({ page }: { page: string | undefined }) {
   const top = useRef(0)
   const inside = () => frame.current?.contentDocument
   return (
-    <div class="phone">
+    <div class="draft-phone">
       <iframe
         ref={frame}
         title="The sale's page on a phone"

@@ -128,7 +128,7 @@ function Codes({ sale, codes, currency }: CodesProps) {
       {codes.length > 0 && found.length === 0 && <p>No code has these letters.</p>}
       {found.length > 0 && (
         <table class="codes">
-          <TableHead columns={['Code', 'Off', 'Used', 'Valid', 'For', '']} texts={9} />
+          <TableHead columns={['Code', 'Off', 'Used', 'Valid', 'For', 'Actions']} texts={9} />
           <tbody>
             {found.slice(0, SHOWN).map((code) => (
               <Row key={code.code} sale={sale} code={code} currency={currency} />
