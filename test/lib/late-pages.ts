@@ -34,10 +34,13 @@ async function lateAndKnown(page: Page): Promise<void> {
 }
 
 /** Side by side, since they mostly wait. */
-export function testThatNothingMoves(viewport: { readonly width: number; readonly height: number }): void {
+export function testThatNothingMoves(
+  viewport: { readonly width: number; readonly height: number },
+  pages: readonly string[] = PAGES,
+): void {
   const open = useSamplePages({ ...viewport, slowly: true }, lateAndKnown)
 
-  test.concurrent.each(PAGES)(`nothing moves in a window of ${viewport.width} pixels as %s arrives`, async (name) => {
+  test.concurrent.each(pages)(`nothing moves in a window of ${viewport.width} pixels as %s arrives`, async (name) => {
     const page = await open(name)
     const shifts = await page.evaluate<[value: number, moved: string[]][]>(SHIFTS)
     await page.close()

@@ -3,11 +3,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { builtPages, SHOW_MAP, servePages } from '../../dev/previews.ts'
 import type { Language } from '../../edge/pages/words/words.ts'
 import { sharedPart } from '../run/shared-part.ts'
-import { PHONE } from './axe.ts'
+import { EXCEPT_CONTRAST, faultsOf, PHONE } from './axe.ts'
 
 interface Screen {
   readonly width: number
@@ -121,4 +121,22 @@ export function useOneWindow() {
     await tab.evaluate(SHOW_MAP)
     return tab
   }
+}
+
+/** The width of the page where each name is one long word: nobody scrolls to read it (WCAG 1.4.10). */
+const WIDTH_WITH_LONG_NAMES = `(() => {
+  for (const name of document.querySelectorAll('bdi, h1')) name.textContent = 'W'.repeat(200)
+  return document.documentElement.scrollWidth
+})()`
+
+/** Checks these pages with axe; the contrast of every part, which takes a third of the time, once. */
+export function testOnAPhone(names: readonly string[]): void {
+  const show = useOneWindow()
+
+  test.each(names)('with the page %s', async (name) => {
+    const rules = REPRESENTATIVE.includes(name) ? {} : EXCEPT_CONTRAST
+    const page = await show(name)
+    expect(await faultsOf(page, { rules })).toEqual([])
+    expect(await page.evaluate(WIDTH_WITH_LONG_NAMES)).toBeLessThanOrEqual(PHONE.width)
+  })
 }

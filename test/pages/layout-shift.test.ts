@@ -6,4 +6,6 @@ import { describe } from 'vitest'
 import { testThatNothingMoves } from '../lib/late-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
-describe.skipIf(!hasBrowser)('on a phone', () => testThatNothingMoves({ width: 390, height: 844 }))
+describe.skipIf(!hasBrowser)('on a phone', () =>
+  testThatNothingMoves({ width: 390, height: 844 }, ['goods-sale-open', 'turn-sizes', 'hall-turn', 'payment']),
+)
