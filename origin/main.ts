@@ -51,12 +51,13 @@ let operatorsApp = createUnreadyApp()
 let ops = createOpsApp()
 
 async function start(): Promise<void> {
-  const server = await listen(config.PORT, config.HOST, (request, env) => app.fetch(request, env))
+  const servers = [await listen(config.PORT, config.HOST, (request, env) => app.fetch(request, env))]
   await listen(config.OPS_PORT, config.OPS_HOST, (request, env) => ops.fetch(request, env))
   const { ADMIN_PORT, ADMIN_HOST } = config
-  if (ADMIN_PORT !== undefined) await listen(ADMIN_PORT, ADMIN_HOST, (request, env) => operatorsApp.fetch(request, env))
+  if (ADMIN_PORT !== undefined)
+    servers.push(await listen(ADMIN_PORT, ADMIN_HOST, (request, env) => operatorsApp.fetch(request, env)))
   const origin = await composeOnceLedgerResponds()
-  stops.push(['server', () => close(server, origin)])
+  stops.push(['servers', () => close(servers, origin)])
   app = origin.app
   operatorsApp = origin.operatorsApp
   ops = origin.ops
@@ -94,11 +95,13 @@ function listen(port: number, hostname: string, fetch: Parameters<typeof getRequ
   return promise
 }
 
-async function close(server: Server, { events, updates, checkout }: Origin): Promise<void> {
-  const closed = new Promise((done) => server.close(done))
+async function close(servers: readonly Server[], { events, updates, checkout }: Origin): Promise<void> {
+  const closed = Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
   await Promise.all([events.stop(), updates.stop()])
-  server.closeIdleConnections()
-  await withTimeout(closed, STOP_TIMEOUT_MS / 2).catch(() => server.closeAllConnections())
+  for (const server of servers) server.closeIdleConnections()
+  await withTimeout(closed, STOP_TIMEOUT_MS / 2).catch(() => {
+    for (const server of servers) server.closeAllConnections()
+  })
   await checkout.drain()
 }
 
