@@ -60,14 +60,12 @@ export async function migrate(url: string): Promise<Migrated> {
       one = open(url, MIGRATION_SECONDS)
     }
     await answered(lockMigrations(one))
-    const before = (await appliedIn(one)).length
+    const before = await appliedIn(one)
     await one.unsafe(`set lock_timeout = '${TABLE_LOCK_SECONDS}s'`)
     const sql = one
-    return await whileLocked(async () => {
-      if (!(await appliedIn(sql)).includes(ourLatest())) await applyMigrations(sql)
-      const release = await replaceFunctions(sql)
-      return { migrations: (await appliedIn(sql)).length - before, release }
-    })
+    if (!before.includes(ourLatest())) await whileLocked(() => applyMigrations(sql))
+    const release = await whileLocked(() => replaceFunctions(sql))
+    return { migrations: (await appliedIn(sql)).length - before.length, release }
   } finally {
     await one.end({ timeout: 1 })
   }
@@ -211,17 +209,13 @@ async function releaseIn(sql: Sql): Promise<string | null> {
   return row?.release ?? null
 }
 
-function partsOf(release: string): [number, number, number] {
-  const [major, minor, patch] = release.split('.').map(Number)
-  assert(major !== undefined && minor !== undefined && patch !== undefined, 'A release has three numbers.')
-  return [major, minor, patch]
+function partsOf(release: string): [major: number, minor: number] {
+  const [major, minor] = release.split('.').map(Number)
+  assert(major !== undefined && minor !== undefined, 'A release has a major and a minor number.')
+  return [major, minor]
 }
 
-export function isOlder(one: string, other: string): boolean {
-  const [ours, theirs] = [partsOf(one), partsOf(other)]
-  const at = ours.findIndex((part, i) => part !== theirs[i])
-  return at >= 0 && assertExists(ours[at], 'A part.') < assertExists(theirs[at], 'A part.')
-}
+export const isOlder = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true }) < 0
 
 /** A release takes away only what the one before has stopped using, so a process may be one minor release behind. */
 export function isBeyond(release: string, ours = RELEASE): boolean {

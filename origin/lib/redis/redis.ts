@@ -112,8 +112,7 @@ function clientFor(text: string, writes: Writes): Redis | Cluster {
   const several = severalHosts(url)
   const only = { enableOfflineQueue: false, retryStrategy }
   if (!several) return new Redis(url, { ...options, ...only, Connector: PrimaryConnector })
-  const { kind, hosts, name = '', username, password } = several
-  const credentials = { ...(username && { username }), ...(password && { password }) }
+  const { kind, hosts, name = '', credentials } = several
   if (kind === 'sentinel') {
     const sentinels = hosts.map((host) => ({ port: SENTINEL_PORT, ...host }))
     const redis = new Redis({
@@ -210,8 +209,10 @@ function severalHosts(url: string) {
   return {
     kind,
     name,
-    username: username && decodeURIComponent(username),
-    password: password && decodeURIComponent(password),
+    credentials: {
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+    },
     hosts: hosts.split(',').map((host) => {
       const [, name = host, port] = /^(.*?)(?::(\d{1,5}))?$/.exec(host) ?? []
       return { host: name, ...(port && { port: Number(port) }) }
@@ -227,13 +228,12 @@ export async function requireTrusted(text: string): Promise<void> {
   const { url, tls } = redisTls(text)
   const several = severalHosts(url)
   const once = { lazyConnect: true, retryStrategy: () => null, connectTimeout: 2_000, maxRetriesPerRequest: 0 }
-  const { username, password } = several ?? {}
-  const credentials =
-    several?.kind === 'cluster' ? { ...(username && { username }), ...(password && { password }) } : {}
-  const port = several?.kind === 'sentinel' ? SENTINEL_PORT : DEFAULT_PORT
+  // What the URL of Sentinels names is the password of their master.
+  const isSentinel = several?.kind === 'sentinel'
+  const options = { ...once, ...(tls && { tls }), ...(!isSentinel && several?.credentials) }
   const redis = several
-    ? new Redis({ port, ...several.hosts[0], ...once, ...credentials, ...(tls && { tls }) })
-    : new Redis(url, { ...once, ...(tls && { tls }) })
+    ? new Redis({ port: isSentinel ? SENTINEL_PORT : DEFAULT_PORT, ...several.hosts[0], ...options })
+    : new Redis(url, options)
   let reason: (Error & { code?: string }) | undefined
   redis.on('error', (error) => {
     reason ??= error
@@ -245,7 +245,7 @@ export async function requireTrusted(text: string): Promise<void> {
   if (!reason) return
   const fault = tlsFault('Redis', '?cafile= of REDIS_URL', reason)
   if (fault) throw new Error(fault)
-  if (several?.kind !== 'sentinel' && /^(WRONGPASS|NOAUTH) /.test(reason.message))
+  if (!isSentinel && /^(WRONGPASS|NOAUTH) /.test(reason.message))
     throw new Error(`Redis refuses the name or password of REDIS_URL (${reason.message})`)
 }
 
