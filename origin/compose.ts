@@ -5,9 +5,10 @@
  */
 import { Hono } from 'hono'
 import type { Logger } from 'pino'
+import { edgeTokens } from '../shared/api/internal.ts'
 import { importKeys, importSecrets } from '../shared/keys.ts'
 import { Blocks } from './access/blocks.ts'
-import { Buyers, edgeTokens } from './access/buyers.ts'
+import { Buyers } from './access/buyers.ts'
 import { redeemRoutes } from './access/invitation-routes.ts'
 import { Invitations } from './access/invitations.ts'
 import { Policies } from './access/policy.ts'

@@ -372,6 +372,7 @@ export async function readConfig(env: Env) {
   if (!canSign(worker.ADMISSION_KEYS)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
   return {
     ...worker,
+    INTERNAL_URL: worker.INTERNAL_URL ?? worker.ORIGIN_URL,
     production,
     shop: env.SHOP_JWKS_URL ? read(Shop, env) : null,
     turnstile,

@@ -55,7 +55,7 @@ export async function callOrigin(path: string, init: OriginCall, { config, nowMs
     [EDGE_WAITED_HEADER]: String(Math.max(0, Date.now() - nowMs - bodyMsOf(request))),
   }
   try {
-    const host = path.startsWith('/internal/') ? (config.INTERNAL_URL ?? config.ORIGIN_URL) : config.ORIGIN_URL
+    const host = path.startsWith('/internal/') ? config.INTERNAL_URL : config.ORIGIN_URL
     const response = await fetch(host + path, { ...init, headers, redirect: 'manual', signal })
     if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')
     return response

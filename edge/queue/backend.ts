@@ -1,5 +1,6 @@
 /** What other programs call: the origin, backends that check admissions, a health check. */
 import { timingSafeEqual } from 'hono/utils/buffer'
+import { edgeTokens } from '../../shared/api/internal.ts'
 import { purgeOwnCache } from '../http/cache.ts'
 import { type Call, refuse, sendJson, sendNothing } from '../http/call.ts'
 import { roomOf, withRetries } from './rpc.ts'
@@ -21,10 +22,6 @@ export async function purge(sale: string, call: Call): Promise<Response> {
   await requireEdgeToken(call)
   return (await purgeOwnCache(sale, call)) ? sendNothing() : refuse('try-again', { retry_after_seconds: 1 })
 }
-
-/** The secrets by which a caller is the origin. */
-export const edgeTokens = ({ EDGE_TOKEN, EDGE_TOKEN_ALSO }: Call['config']) =>
-  EDGE_TOKEN_ALSO === undefined ? [EDGE_TOKEN] : [EDGE_TOKEN, EDGE_TOKEN_ALSO]
 
 /** For calls of the origin. */
 export async function requireEdgeToken({ request, config }: Call): Promise<void> {

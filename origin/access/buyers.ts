@@ -9,6 +9,7 @@ import {
   EDGE_TOKEN_HEADER,
   EDGE_VISITOR_HEADER,
   EDGE_WAITED_HEADER,
+  edgeTokens,
 } from '../../shared/api/internal.ts'
 import type { Order } from '../../shared/api/public.ts'
 import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
@@ -44,10 +45,6 @@ interface BuyersDeps {
   readonly sales: Pick<Sales, 'nowMs'>
   readonly blocks: Pick<Blocks, 'refuse'>
 }
-
-/** The secrets by which a caller is the edge. */
-export const edgeTokens = ({ EDGE_TOKEN, EDGE_TOKEN_ALSO }: Pick<Config, 'EDGE_TOKEN' | 'EDGE_TOKEN_ALSO'>) =>
-  EDGE_TOKEN_ALSO === undefined ? [EDGE_TOKEN] : [EDGE_TOKEN, EDGE_TOKEN_ALSO]
 
 /** The right to a visitor's orders of a sale (from an admission), or to one order (from its token). */
 export type Right = { readonly sale: string } & (

@@ -13,6 +13,15 @@ import { SourceLabel } from './source.ts'
  * `Authorization`.
  */
 export const EDGE_TOKEN_HEADER = 'edge-token'
+
+interface EdgeTokens {
+  readonly EDGE_TOKEN: string
+  readonly EDGE_TOKEN_ALSO?: string | undefined
+}
+/** The secrets by which one half knows the other: two while the secret is changed. */
+export const edgeTokens = ({ EDGE_TOKEN, EDGE_TOKEN_ALSO }: EdgeTokens) =>
+  EDGE_TOKEN_ALSO === undefined ? [EDGE_TOKEN] : [EDGE_TOKEN, EDGE_TOKEN_ALSO]
+
 /** The buyer's network address and the language of their pages, sent with a checkout and the edge's token. */
 export const EDGE_ADDRESS_HEADER = 'edge-address'
 export const EDGE_LANGUAGE_HEADER = 'edge-language'

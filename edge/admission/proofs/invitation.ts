@@ -61,7 +61,7 @@ export const refuseInvitation = (reason: InvitationFault) =>
 /** The call may be repeated, because the same visitor may redeem the same invitation again. */
 async function redeem(sale: string, invitation: string, visitor: string, { config }: Call) {
   const result = await tryTwice('invitation not checked', async () => {
-    const response = await fetch(`${config.INTERNAL_URL ?? config.ORIGIN_URL}/internal/sales/${sale}/redeem`, {
+    const response = await fetch(`${config.INTERNAL_URL}/internal/sales/${sale}/redeem`, {
       method: 'POST',
       headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },
       body: JSON.stringify({ visitor, invitation }),
