@@ -156,9 +156,8 @@ export function withState(sale: SaleRecord, state: SaleState, trip: Trip): SaleR
 
 /**
  * The opening, from gathering to closed: the pre-queue is closed at the highest number leased, and the next schedule,
- * ANNOUNCE_MS later,
- * reveals the seed; by then every earlier lease has lapsed. Only after a recent response of the origin, since the
- * draw cannot be undone and the opening may have been put off.
+ * ANNOUNCE_MS later, reveals the seed; by then every earlier lease has lapsed. Only after a recent response of the
+ * origin, since the draw cannot be undone and the opening may have been put off.
  */
 export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: number): SaleRecord {
   if (drawStage(sale).is !== 'gathering' || sale.state.phase === 'ended') return sale

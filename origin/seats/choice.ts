@@ -21,9 +21,8 @@
  * nearest that strands none, where there is one; if that strands as many, the nearest after all. Null means the same.
  *
  * `category`, `section` and `kind` restrict each step. Kinds: a seat of restricted view comes after all other seats
- * of its
- * ring (see `chart.ts`). Accessible and companion seats are kept: without `accessible` they are given only if fewer
- * other seats than asked for are free, and then as few as the step allows.
+ * of its ring (see `chart.ts`). Accessible and companion seats are kept: without `accessible` they are given only if
+ * fewer other seats than asked for are free, and then as few as the step allows.
  *
  * `accessible: true` wants one accessible seat, and the others of the party beside it, whatever `together` says: (a)
  * and (b) among neighbours with an accessible seat, with as few further accessible seats and then as many companion

@@ -20,11 +20,10 @@
 --       follow it); then eight arguments per caller: order, visitor, key, request hash, product (its place among the
 --       products, from 1; or a cart, as in units-of.lua, '' if nothing fits it), quantity, then: line, number,
 --       seller and payment method (may be empty, and the order's charge and the buyer's contact may follow: see
--- intents.ts), and
---       the visitor's networks, each with the units that it may hold unpaid: 'NETWORK=UNITS NETWORK=UNITS', or ''
+--       intents.ts), and the visitor's networks, each with the units that it may hold unpaid: 'NETWORK=UNITS
+--       NETWORK=UNITS', or ''
 -- Returns {'fenced'}, and nothing was changed, unless the counters were loaded in this run of the server: after a
--- restart, a
---       flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
+--       restart, a flush or a failover they may be too high, and must be rebuilt from the ledger. Otherwise
 --       {verdicts, available, held, .., detail, ..}: two counters per product, in the order of the products. The
 --       verdicts are one text: one word per caller, in their order, with a space between two. In brackets what the
 --       detail of a verdict says; most callers have none, which makes the reply cheap to write and to read.
