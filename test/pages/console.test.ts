@@ -54,7 +54,8 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await toast.getByText(`${name} is paused. Everybody keeps their place.`).waitFor()
     await toast.getByRole('button', { name: 'Undo' }).click()
     await toast.getByText(`${name} goes on.`).waitFor()
-    // The key of the page opens the dialog, and a number in it chooses the reason.
+    // The key of the page opens the dialog, once the page shows that the sale goes on, and a number chooses the reason.
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor()
     await page.getByRole('heading', { level: 1 }).click()
     await page.keyboard.press('p')
     await dialog.waitFor()
