@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lossesOf } from '../../shared/api/operators/report.ts'
 import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import {
   holdsOf,
-  lossesOf,
   overtakingOf,
   recountedOf,
   servedBeforeTurn,

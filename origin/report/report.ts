@@ -118,18 +118,6 @@ export function stockOut(minutes: readonly Minute[]): { all_in_carts_at: string 
   }
 }
 
-/** The share of each step of the funnel that did not take the next one; null where the step was not counted. */
-export function lossesOf({ views, joined, turns, reserved, paid }: FunnelRow): SaleReport['sources'][number]['losses'] {
-  // Views are counted by rules of their own, so that a source may have more joins than views.
-  const lost = (of: number, next: number) => (of === 0 ? null : Math.max(0, 1 - next / of))
-  return {
-    viewed_to_joined: lost(views, joined),
-    joined_to_turn: lost(joined, turns),
-    turn_to_reserved: lost(turns, reserved),
-    reserved_to_paid: lost(reserved, paid),
-  }
-}
-
 /**
  * What was counted while the sale ran, beside what is recorded now: the orders, the stock, and the joins by source. A
  * refund changes neither what was paid nor what was reserved.

@@ -5,7 +5,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import * as v from 'valibot'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import type { Figures, Minute, SaleReport } from '../../shared/api/operators/report.ts'
+import { type Figures, lossesOf, type Minute, type SaleReport } from '../../shared/api/operators/report.ts'
 import { isSold } from '../../shared/api/order-status.ts'
 import { Schedule } from '../../shared/api/public.ts'
 import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
@@ -19,7 +19,6 @@ import { forecastAccuracy } from './forecast/forecast.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
 import {
   holdsOf,
-  lossesOf,
   overtakingOf,
   recountedOf,
   type Served,

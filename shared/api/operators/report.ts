@@ -84,11 +84,7 @@ export interface SaleReport {
     readonly operator: string
   }[]
   /** The funnel by source, with the share of each step that did not take the next one. */
-  readonly sources: readonly (FunnelRow & {
-    readonly losses: Readonly<
-      Record<'viewed_to_joined' | 'joined_to_turn' | 'turn_to_reserved' | 'reserved_to_paid', number | null>
-    >
-  })[]
+  readonly sources: readonly (FunnelRow & { readonly losses: FunnelLosses })[]
   readonly holds: {
     /** Orders that were reserved and never paid, and their share of all that are over. */
     readonly abandoned: number
@@ -137,6 +133,28 @@ export interface FunnelRow {
   readonly reserved: number
   readonly paid: number
   readonly paid_minor: number
+}
+
+/** The share of each step of the funnel that did not take the next one; null where the step was not counted. */
+type FunnelLosses = Readonly<
+  Record<'viewed_to_joined' | 'joined_to_turn' | 'turn_to_reserved' | 'reserved_to_paid', number | null>
+>
+
+export function lossesOf({
+  views,
+  joined,
+  turns,
+  reserved,
+  paid,
+}: Omit<FunnelRow, 'key' | 'paid_minor'>): FunnelLosses {
+  // Views are counted by rules of their own, so that a source may have more joins than views.
+  const lost = (of: number, next: number) => (of === 0 ? null : Math.max(0, 1 - next / of))
+  return {
+    viewed_to_joined: lost(views, joined),
+    joined_to_turn: lost(joined, turns),
+    turn_to_reserved: lost(turns, reserved),
+    reserved_to_paid: lost(reserved, paid),
+  }
 }
 
 /**

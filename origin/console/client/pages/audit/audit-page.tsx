@@ -40,7 +40,7 @@ export function AuditPage() {
     FILTERS.flatMap((name) => (params.has(name) ? [[name, params.get(name) ?? '']] : [])),
   )
   const entries = data?.entries ?? []
-  const days = byDay(withUndoings(entries))
+  const told = withUndoings(entries)
   return (
     <>
       <Head title="Audit" sub="who changed or read what; nobody can change it">
@@ -68,7 +68,7 @@ export function AuditPage() {
       {entries.length > 0 && (
         <Columns split="minmax(0, 7fr) minmax(15rem, 2.6fr)">
           <div>
-            {days.map(([day, told]) => (
+            {byDay(told).map(([day, told]) => (
               <Section
                 key={day}
                 title={day}
@@ -97,7 +97,7 @@ export function AuditPage() {
               </p>
             </nav>
           </div>
-          <ByWhom entries={entries} addressWith={addressWith} />
+          <ByWhom entries={entries} undone={undoneIn(told)} addressWith={addressWith} />
         </Columns>
       )}
     </>
@@ -249,14 +249,14 @@ const Fields = ({ changes }: { readonly changes: readonly Change[] }) => (
 
 interface ByWhomProps {
   readonly entries: readonly Entry[]
+  readonly undone: number
   readonly addressWith: AddressWith
 }
 
 /** This side counts who made the entries of the page, and how many of them were undone. */
-function ByWhom({ entries, addressWith }: ByWhomProps) {
+function ByWhom({ entries, undone, addressWith }: ByWhomProps) {
   const people = [...Map.groupBy(entries, ({ operator }) => operator)].toSorted(([, a], [, b]) => b.length - a.length)
   const most = Math.max(...people.map(([, { length }]) => length))
-  const undone = undoneIn(withUndoings(entries))
   return (
     <div>
       <Section title="By whom" aside={<span class="small quiet">{entriesIn(entries.length)}</span>}>

@@ -4,7 +4,7 @@ import type { Second } from '../../../../../shared/api/operators/seconds.ts'
 import { admin, read } from '../../api.ts'
 import { count, time } from '../../parts.tsx'
 import { TimeChart } from '../../sheet/time-chart.tsx'
-import { marksOf } from '../sale/seconds-chart.tsx'
+import { byMinutes, marksOf, ratesByMinute, ratesBySecond, valuesOf } from '../sale/seconds-chart.tsx'
 import type { Report } from './read-report.ts'
 
 /** The chart begins before the opening, and ends after the last unit was sold. */
@@ -27,21 +27,14 @@ export function BySecond({ report }: { readonly report: Report }) {
   })
   const seconds: readonly Second[] = data?.seconds ?? []
   if (!data || seconds.every(({ sold, paid }) => sold === null && paid === null)) return <ByMinute report={report} />
-  const values = (name: Exclude<keyof Second, 'at'>) => seconds.map((second) => second[name])
+  const values = valuesOf(seconds)
   const most = seconds.reduce((a, b) => ((b.waiting ?? 0) > (a.waiting ?? 0) ? b : a))
   return (
     <TimeChart
       title="By the second"
       times={seconds.map(({ at }) => Date.parse(at))}
       panes={[
-        {
-          lines: [
-            { name: 'Paid', values: values('paid'), colour: '--c1', kind: 'area', unit: ' /s' },
-            { name: 'Reserved', values: values('reserved'), colour: '--c2', unit: ' /s' },
-            { name: 'Called', values: values('called'), colour: '--c3', unit: ' /s' },
-            { name: 'Asked for', values: values('asked'), colour: '--c3', kind: 'step', unit: ' /s' },
-          ],
-        },
+        ratesBySecond(values),
         {
           title: 'Units: sold, and held',
           lines: [
@@ -62,34 +55,16 @@ export function BySecond({ report }: { readonly report: Report }) {
   )
 }
 
-const MINUTE_MS = 60_000
-
-/** What is known of a sale whose seconds nobody counted. A minute without a row is one in which nothing happened. */
+/** What is known of a sale whose seconds nobody counted. */
 function ByMinute({ report: { curves, figures } }: { readonly report: Report }) {
-  const stepMs = curves.minutes_per_point * MINUTE_MS
-  const byTime = new Map(curves.minutes.map((one) => [Date.parse(one.minute), one]))
-  const [first, last] = [Math.min(...byTime.keys()), Math.max(...byTime.keys())]
-  if (byTime.size === 0) return null
-  const times = Array.from({ length: 1 + Math.round((last - first) / stepMs) }, (_, i) => first + i * stepMs)
-  const counted = (name: string) => times.map((ms) => (byTime.get(ms)?.counts[name] ?? 0) / (stepMs / 1_000))
-  const gauge = (name: string) => {
-    let known: number | null = null
-    return times.map((ms) => {
-      known = byTime.get(ms)?.gauges[name] ?? known
-      return known
-    })
-  }
+  const { times, counted, gauge } = byMinutes(curves.minutes, curves.minutes_per_point)
+  if (times.length === 0) return null
   return (
     <TimeChart
       title={curves.minutes_per_point === 1 ? 'By the minute' : `By ${curves.minutes_per_point} minutes`}
       times={times}
       panes={[
-        {
-          lines: [
-            { name: 'Paid', values: counted('confirmed'), colour: '--c1', kind: 'area', unit: ' /s' },
-            { name: 'Reserved', values: counted('reserved'), colour: '--c2', unit: ' /s' },
-          ],
-        },
+        ratesByMinute(counted),
         {
           title: 'Units: sold, and held',
           lines: [

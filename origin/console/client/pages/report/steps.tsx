@@ -1,5 +1,6 @@
 /** The people from view to paid as a funnel, what was sold of each product, and each source with what it lost. */
 import { Link } from 'wouter-preact'
+import { lossesOf } from '../../../../../shared/api/operators/report.ts'
 import { count, figure, unitsSum } from '../../parts.tsx'
 import { Meter } from '../../sheet/marks.tsx'
 import { Columns, Section } from '../../sheet/page.tsx'
@@ -184,14 +185,6 @@ function Sources({ report: { sources, figures, sale } }: Props) {
     </Section>
   )
 }
-
-const lost = (of: number, next: number) => (of === 0 ? null : Math.max(0, 1 - next / of))
-const lossesOf = ({ views, joined, turns, reserved, paid }: Source): Report['sources'][number]['losses'] => ({
-  viewed_to_joined: lost(views, joined),
-  joined_to_turn: lost(joined, turns),
-  turn_to_reserved: lost(turns, reserved),
-  reserved_to_paid: lost(reserved, paid),
-})
 
 interface RowProps {
   readonly name: string

@@ -3,11 +3,12 @@
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
+import type { Minute } from '../../../../../shared/api/operators/report.ts'
 import type { Marker, Second, SecondsAnswer } from '../../../../../shared/api/operators/seconds.ts'
 import { admin, read } from '../../api.ts'
 import { count } from '../../parts.tsx'
 import type { IconName } from '../../sheet/icon.tsx'
-import { type Mark, TimeChart } from '../../sheet/time-chart.tsx'
+import { type Mark, type Pane, TimeChart } from '../../sheet/time-chart.tsx'
 import type { Live } from './live-stream.ts'
 
 const KEPT = 900
@@ -76,20 +77,13 @@ export function SecondsChart({ live, followed: { seconds, markers } }: SecondsCh
   const marks = marksOf(markers, live.state.opens_at, live.read_at)
   if (chosen.value === null)
     return <MinutesChart live={live} marks={marks} onSpan={(minutes) => (chosen.value = minutes)} />
-  const values = (name: Exclude<keyof Second, 'at'>) => seconds.map((second) => second[name])
+  const values = valuesOf(seconds)
   return (
     <TimeChart
       title="By the second"
       times={seconds.map(({ at }) => Date.parse(at))}
       panes={[
-        {
-          lines: [
-            { name: 'Paid', values: values('paid'), colour: '--c1', kind: 'area', unit: ' /s' },
-            { name: 'Reserved', values: values('reserved'), colour: '--c2', unit: ' /s' },
-            { name: 'Called', values: values('called'), colour: '--c3', unit: ' /s' },
-            { name: 'Asked for', values: values('asked'), colour: '--c3', kind: 'step', unit: ' /s' },
-          ],
-        },
+        ratesBySecond(values),
         {
           title: 'Joined, a second',
           lines: [{ name: 'Joined', values: values('joined'), colour: '--c3', kind: 'area', unit: ' /s' }],
@@ -107,9 +101,57 @@ export function SecondsChart({ live, followed: { seconds, markers } }: SecondsCh
   )
 }
 
+/** The values of one name in all seconds. */
+export const valuesOf = (seconds: readonly Second[]) => (name: Exclude<keyof Second, 'at'>) =>
+  seconds.map((second) => second[name])
+
+/** The first pane of a chart by the second: what was paid, reserved and called. */
+export const ratesBySecond = (values: ReturnType<typeof valuesOf>): Pane => ({
+  lines: [
+    { name: 'Paid', values: values('paid'), colour: '--c1', kind: 'area', unit: ' /s' },
+    { name: 'Reserved', values: values('reserved'), colour: '--c2', unit: ' /s' },
+    { name: 'Called', values: values('called'), colour: '--c3', unit: ' /s' },
+    { name: 'Asked for', values: values('asked'), colour: '--c3', kind: 'step', unit: ' /s' },
+  ],
+})
+
 const MINUTE_MS = 60_000
 
-/** All that is known, by the minute. A minute without a row is one in which nothing happened. */
+/**
+ * The values of a chart by so many minutes. A minute without a row is one in which nothing happened, so that its gauges
+ * are those before.
+ */
+export function byMinutes(minutes: readonly Minute[], minutesEach = 1) {
+  const stepMs = minutesEach * MINUTE_MS
+  const byTime = new Map(minutes.map((one) => [Date.parse(one.minute), one]))
+  const [first, last] = [Math.min(...byTime.keys()), Math.max(...byTime.keys())]
+  const times =
+    byTime.size === 0
+      ? []
+      : Array.from({ length: 1 + Math.round((last - first) / stepMs) }, (_, i) => first + i * stepMs)
+  return {
+    times,
+    /** The counts of a name a second. */
+    counted: (name: string) => times.map((ms) => (byTime.get(ms)?.counts[name] ?? 0) / (stepMs / 1_000)),
+    gauge(name: string) {
+      let known: number | null = null
+      return times.map((ms) => {
+        known = byTime.get(ms)?.gauges[name] ?? known
+        return known
+      })
+    },
+  }
+}
+
+/** The first pane of a chart by the minute: what was paid and reserved. */
+export const ratesByMinute = (counted: (name: string) => readonly number[]): Pane => ({
+  lines: [
+    { name: 'Paid', values: counted('confirmed'), colour: '--c1', kind: 'area', unit: ' /s' },
+    { name: 'Reserved', values: counted('reserved'), colour: '--c2', unit: ' /s' },
+  ],
+})
+
+/** All that is known, by the minute. */
 function MinutesChart({
   live: { minutes },
   marks,
@@ -118,33 +160,18 @@ function MinutesChart({
   readonly marks: readonly Mark[]
   onSpan(minutes: number | null): void
 }) {
-  const [first, last] = [Date.parse(minutes[0]?.minute ?? ''), Date.parse(minutes.at(-1)?.minute ?? '')]
-  const times = Number.isNaN(first)
-    ? []
-    : Array.from({ length: 1 + (last - first) / MINUTE_MS }, (_, i) => first + i * MINUTE_MS)
-  const byTime = new Map(minutes.map((one) => [Date.parse(one.minute), one]))
-  const counted = (name: string) => times.map((ms) => (byTime.get(ms)?.counts[name] ?? 0) / 60)
-  let lastWaiting: number | null = null
-  const waiting = times.map((ms) => {
-    lastWaiting = byTime.get(ms)?.gauges.waiting ?? lastWaiting
-    return lastWaiting
-  })
+  const { times, counted, gauge } = byMinutes(minutes)
   return (
     <TimeChart
       title="By the minute"
       times={times}
       panes={[
-        {
-          lines: [
-            { name: 'Paid', values: counted('confirmed'), colour: '--c1', kind: 'area', unit: ' /s' },
-            { name: 'Reserved', values: counted('reserved'), colour: '--c2', unit: ' /s' },
-          ],
-        },
+        ratesByMinute(counted),
         {
           title: 'Joined, a second',
           lines: [{ name: 'Joined', values: counted('joined'), colour: '--c3', kind: 'area', unit: ' /s' }],
         },
-        { title: 'Waiting', lines: [{ name: 'Waiting', values: waiting, colour: '--c2', kind: 'area' }] },
+        { title: 'Waiting', lines: [{ name: 'Waiting', values: gauge('waiting'), colour: '--c2', kind: 'area' }] },
       ]}
       marks={marks}
       spans={SPANS}
