@@ -1,29 +1,12 @@
 /** What a cache keeps, for how long and for whom, and what a crowd costs behind it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findOnPath } from '../dev/servers/install.ts'
-import { type System, startSystem } from '../dev/system.ts'
-import { admin } from './lib/operator.ts'
-import { ledgerDatabase } from './lib/servers.ts'
+import { ENGLISH, FORMS, useCachedSale } from './lib/cached-sale.ts'
 
 const SALE = 'busy'
-const ENGLISH = ['accept: text/html', 'accept-language: en']
-const FORMS = [ENGLISH, ['accept: text/html', 'accept-language: de'], ['accept: application/json']]
-
-let system: System
-
 describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
-  beforeAll(async () => {
-    const database = await ledgerDatabase()
-    system = await startSystem({ databaseUrl: database.url, cdn: true })
-    await admin(system, 'PUT', `/sales/${SALE}`, {
-      name: 'Busy',
-      opens_at: new Date().toISOString(),
-      products: [{ product_id: 'poster', name: 'Poster', unit_price_minor: 2500, currency: 'EUR', total: 5 }],
-      admission: { rate_per_second: 10 },
-    })
-  })
-  afterAll(() => system?.stop())
+  const { at, page, counts } = useCachedSale(SALE, 5)
 
   test('a schedule is at most a second old, also for the only one who reads it', async () => {
     const read = async () => {
@@ -58,15 +41,3 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
     expect(await page(ENGLISH)).not.toContain('data-number')
   })
 })
-
-const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
-
-async function page(headers: readonly string[], path = ''): Promise<string> {
-  const response = await fetch(at(path), { headers: headers.map((line) => line.split(': ') as [string, string]) })
-  return response.text()
-}
-
-async function counts() {
-  if (!system.cdn) throw new Error('The system has no cache.')
-  return system.cdn.counts()
-}

@@ -1,35 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+/** What a cache before the edge saves, gives back after a restock, and keeps to itself. */
+import { describe, expect, test } from 'vitest'
 import { HttpClient, requestText } from '../bench/lib/http.ts'
 import { findOnPath } from '../dev/servers/install.ts'
-import { type System, startSystem } from '../dev/system.ts'
+import { ENGLISH, FORMS, useCachedSale } from './lib/cached-sale.ts'
 import { admin } from './lib/operator.ts'
-import { ledgerDatabase } from './lib/servers.ts'
 import { visitorsOf } from './lib/visitor.ts'
 
 const SALE = 'gone'
 const CROWD = 2_000
 const CONNECTIONS = 64
-const ENGLISH = ['accept: text/html', 'accept-language: en']
-const FORMS = [ENGLISH, ['accept: text/html', 'accept-language: de'], ['accept: application/json']]
-
-let system: System
-
 describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
-  beforeAll(async () => {
-    const database = await ledgerDatabase()
-    system = await startSystem({ databaseUrl: database.url, cdn: true })
-    await admin(system, 'PUT', `/sales/${SALE}`, {
-      name: 'Gone',
-      opens_at: new Date().toISOString(),
-      products: [{ product_id: 'poster', name: 'Poster', unit_price_minor: 2500, currency: 'EUR', total: 0 }],
-      admission: { rate_per_second: 10 },
-    })
-  })
-  afterAll(() => system?.stop())
+  const { system, page, counts } = useCachedSale(SALE, 0)
 
   test('2,000 requests of a sold-out page reach no Worker', async () => {
-    await expect.poll(async () => (await visitorsOf(system.edgeUrl, SALE).schedule()).phase).toBe('sold_out')
-    const client = new HttpClient({ url: system.edgeUrl, connections: CONNECTIONS })
+    await expect.poll(async () => (await visitorsOf(system().edgeUrl, SALE).schedule()).phase).toBe('sold_out')
+    const client = new HttpClient({ url: system().edgeUrl, connections: CONNECTIONS })
     const ask = (visitor: number) => {
       const headers = [...(FORMS[visitor % FORMS.length] ?? []), `cookie: queue-${SALE}=${visitor}`]
       return client.request(requestText('GET', `/sales/${SALE}`, client.host, headers))
@@ -51,31 +36,19 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
 
   test('a restock is seen', async () => {
     expect(await page(ENGLISH)).toContain('id="final"')
-    await admin(system, 'POST', `/sales/${SALE}/products/poster/restock`, { quantity: 5 })
+    await admin(system(), 'POST', `/sales/${SALE}/products/poster/restock`, { quantity: 5 })
     await expect.poll(() => page(ENGLISH)).toContain('id="landing"')
   })
 
   test('a page asked for by another host is sent to nobody else, and nobody else takes pages back', async () => {
-    const purged = await fetch(system.edgeUrl, { method: 'PURGE', headers: { 'cache-tag': `sale-${SALE}` } })
+    const purged = await fetch(system().edgeUrl, { method: 'PURGE', headers: { 'cache-tag': `sale-${SALE}` } })
     expect(purged.status).toBe(403)
-    const client = new HttpClient({ url: system.edgeUrl, connections: 1 })
+    const client = new HttpClient({ url: system().edgeUrl, connections: 1 })
     const foreign = await client.request(requestText('GET', `/sales/${SALE}?poison`, 'evil.test', ENGLISH))
     client.close()
     expect(foreign.body).toContain('evil.test')
     const others = await page(ENGLISH, '?poison')
-    expect(others).toContain(`${new URL(system.edgeUrl).host}/sales/${SALE}`)
+    expect(others).toContain(`${new URL(system().edgeUrl).host}/sales/${SALE}`)
     expect(others).not.toContain('evil.test')
   })
 })
-
-const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
-
-async function page(headers: readonly string[], path = ''): Promise<string> {
-  const response = await fetch(at(path), { headers: headers.map((line) => line.split(': ') as [string, string]) })
-  return response.text()
-}
-
-async function counts() {
-  if (!system.cdn) throw new Error('The system has no cache.')
-  return system.cdn.counts()
-}

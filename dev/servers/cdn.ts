@@ -31,7 +31,7 @@ interface CdnOptions {
   readonly say?: (line: string) => void
 }
 
-interface CdnCounts {
+export interface CdnCounts {
   /** The number of requests from clients. */
   readonly requests: number
   /** The number of requests to the edge: misses, and refreshes of stored responses. */

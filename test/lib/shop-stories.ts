@@ -41,14 +41,21 @@ export function useShopStories() {
   return { system: () => system, operator, sale }
 }
 
-export async function reserve(page: Page): Promise<void> {
-  await button(page, 'Reserve').click()
+export async function reserve(page: Page, pressed = 'Reserve'): Promise<void> {
+  await button(page, pressed).click()
   await heading(page, 'Reserved for you').waitFor()
 }
 
 export async function pay(page: Page): Promise<void> {
   await button(page, /^Pay/).click()
   await heading(page, 'It is yours').waitFor()
+}
+
+/** Reserves and pays, and returns what the order's page says. */
+export async function buy(page: Page, pressed?: string): Promise<string> {
+  await reserve(page, pressed)
+  await pay(page)
+  return (await page.locator('#order').textContent()) ?? ''
 }
 
 export async function toBank(page: Page): Promise<void> {

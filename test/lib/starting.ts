@@ -1,3 +1,4 @@
+/** Runs `npm start` as a process with ports and folders of its own, and looks at what it prints and leaves behind. */
 import { copyFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -1,10 +1,10 @@
 /** Buyers fill a cart of two products in a real browser, with a script and without, while others take of it. */
-import type { Page } from 'playwright-core'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { button, heading, storyTest } from '../lib/in-browser.ts'
 import { createSale } from '../lib/origin-process.ts'
 import { saleOf } from '../lib/samples.ts'
+import { buy } from '../lib/shop-stories.ts'
 import { admitted, visitorsOf } from '../lib/visitor.ts'
 import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
@@ -20,14 +20,6 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
   })
   afterAll(() => sql?.end({ timeout: 2 }))
-
-  async function pay(page: Page, reserve = 'Reserve'): Promise<string> {
-    await button(page, reserve).click()
-    await heading(page, 'Reserved for you').waitFor()
-    await button(page, /^Pay/).click()
-    await heading(page, 'It is yours').waitFor()
-    return (await page.locator('#order').textContent()) ?? ''
-  }
 
   const TOUR = [
     { product_id: 'poster', name: 'Tour poster', unit_price_minor: 1_800, currency: 'EUR', total: 2, buffer: 0 },
@@ -65,7 +57,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     expect(await page.locator('[name="units:poster"]').inputValue()).toBe('1')
     expect(await page.locator('[name="units:record"]').inputValue()).toBe('2')
     expect(await page.locator('#sum-rows').textContent()).toContain('€76.00')
-    await pay(page, 'Reserve the rest')
+    await buy(page, 'Reserve the rest')
     const [order] = await cartOf('cart-with-script')
     expect(order?.total).toBe(7_600)
     expect(order?.cart).toMatchObject([
@@ -90,7 +82,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     await button(page, 'Reserve').click()
     await page.getByText('Only 1 left: Tour poster.').first().waitFor()
     expect(await page.locator('#sum-rows').textContent()).toContain('€47.00')
-    await pay(page, 'Reserve the rest')
+    await buy(page, 'Reserve the rest')
     expect((await cartOf('cart-without-script'))[0]?.total).toBe(4_700)
   })
 })

@@ -2,7 +2,6 @@
  * Buyers use a real browser on a whole system: one clicks a seat on the map, one chooses a size with code, terms and
  * delivery. In buying.long.test.ts two fill a cart.
  */
-import type { Page } from 'playwright-core'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { addHall } from '../../origin/seats/testing.ts'
@@ -11,6 +10,7 @@ import { button, heading, storyTest } from '../lib/in-browser.ts'
 import { admin } from '../lib/operator.ts'
 import { createSale } from '../lib/origin-process.ts'
 import { saleOf } from '../lib/samples.ts'
+import { buy } from '../lib/shop-stories.ts'
 import type { RunSystem } from '../run/one-system.ts'
 import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
@@ -38,13 +38,6 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
   })
   afterAll(() => sql?.end({ timeout: 2 }))
 
-  async function pay(page: Page, reserve = 'Reserve'): Promise<string> {
-    await button(page, reserve).click()
-    await heading(page, 'Reserved for you').waitFor()
-    await button(page, /^Pay/).click()
-    await heading(page, 'It is yours').waitFor()
-    return (await page.locator('#order').textContent()) ?? ''
-  }
   const orderOf = async (sale: string) => {
     const [order] = await sql`
       select status, number::int, quantity, cart -> 0 ->> 'seat_id' as seat, cart -> 0 ->> 'product' as product,
@@ -87,7 +80,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     await expect.poll(() => chosen.count()).toBe(1)
     await button(page, 'Take these').click()
     await expect.poll(() => page.locator('[name="places:floor-1"]').inputValue()).toBe('1')
-    const shown = await pay(page)
+    const shown = await buy(page)
     expect(shown).toMatch(new RegExp(`Row \\d+, seat ${seat}`))
     expect(shown).toContain('Floor 1')
     expect(await orderOf(sale)).toMatchObject({
@@ -151,7 +144,7 @@ describe.skipIf(!hasBrowser)('bought in a browser', () => {
     const sum = 18_900 - 1_890 + 690
     await expect.poll(() => page.locator('[name=total_minor]').inputValue()).toBe(String(sum))
     await page.locator('[name=accept]').check()
-    const shown = await pay(page)
+    const shown = await buy(page)
     expect(await typed()).toBeNull()
     const number = /\b[2-9A-Z]{3}-[2-9A-Z]{3}\b/.exec(shown)?.[0] ?? ''
     expect(await orderOf(sale)).toMatchObject({

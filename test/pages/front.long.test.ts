@@ -1,43 +1,10 @@
 /** The latest searches at the shop front, of an account and of a browser. */
 import { describe, expect, test } from 'vitest'
-import { entriesOf } from '../../shared/search/entries.ts'
-import { useSamplePages } from '../lib/sample-pages.ts'
+import { useFrontSearch } from '../lib/front-search.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
-const sale = (name: string) => ({
-  sale: name.toLowerCase(),
-  name,
-  opens_at: '2026-11-27T12:00:00.000Z',
-  pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
-  ends_at: null,
-  image: null,
-  price_from_minor: 100,
-  currency: 'EUR',
-  prices_differ: false,
-  venue: null,
-  shop: null,
-  products: [],
-})
-const INDEX = { entries: entriesOf({ sales: [sale('Aurora'), sale('Orchestra')] }), synonyms: [] }
-
 describe.skipIf(!hasBrowser)('the search of the front', () => {
-  const open = useSamplePages({ width: 1280, height: 900 })
-  async function openFront() {
-    const page = await open('front')
-    let loads = 0
-    await page.route('**/search/index*', (route) => {
-      loads++
-      return route.fulfill({ json: INDEX })
-    })
-    const told = { phase: 'open', opens_at: '2026-11-27T12:00:00.000Z', left: 3, prices_differ: true }
-    const list = { sales: [{ sale: 'aurora', ...told, price_from_minor: 4_200, currency: 'EUR' }] }
-    await page.route(
-      ({ pathname }) => pathname === '/',
-      (route) => route.fulfill({ json: list }),
-    )
-    await page.route('**/search?*', (route) => route.fulfill({ body: '', contentType: 'text/html' }))
-    return { page, field: page.getByRole('searchbox'), loads: () => loads }
-  }
+  const openFront = useFrontSearch()
 
   test('asks for the searches of an account only where somebody is signed in', async () => {
     const { page, field } = await openFront()

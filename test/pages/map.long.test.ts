@@ -1,7 +1,7 @@
 /** Further ways to choose seats on the map of a hall in a real browser: by press, by list, and the best ones offered. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { FREE, fields, said, toFreeSeat } from '../lib/hall-map.ts'
+import { FREE, fields, said, toFreeSeat, useHallMap } from '../lib/hall-map.ts'
 import { useSamplePages } from '../lib/sample-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
@@ -11,13 +11,8 @@ const LIMIT = 6
 const CHART = /\/chart\?v=2$/
 
 describe.skipIf(!hasBrowser)('on the map of a hall', () => {
-  const openSample = useSamplePages({ width: 1280, height: 900 })
+  const open = useHallMap()
 
-  async function open(name: string): Promise<Page> {
-    const page = await openSample(name)
-    await page.click('.hall-zoom button:last-child')
-    return page
-  }
   test('a press chooses the seat below the finger', async () => {
     const page = await open('hall-turn')
     await toFreeSeat(page)

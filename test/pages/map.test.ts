@@ -1,18 +1,13 @@
 /** The map of a hall in a real browser, by keyboard and by fingers; map.long.test.ts has the rest. */
 import type { CDPSession, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { fields, toFreeSeat } from '../lib/hall-map.ts'
+import { fields, toFreeSeat, useHallMap } from '../lib/hall-map.ts'
 import { useSamplePages } from '../lib/sample-pages.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
 describe.skipIf(!hasBrowser)('on the map of a hall', () => {
-  const openSample = useSamplePages({ width: 1280, height: 900 })
+  const open = useHallMap()
 
-  async function open(name: string): Promise<Page> {
-    const page = await openSample(name)
-    await page.click('.hall-zoom button:last-child')
-    return page
-  }
   test('the keyboard goes from seat to seat, chooses one, and takes it out again', async () => {
     const page = await open('hall-turn')
     await toFreeSeat(page)
