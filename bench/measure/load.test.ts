@@ -22,7 +22,7 @@ describe('load', () => {
   test('in an open loop shows a stall in the latency of everyone who waited', async () => {
     setTimeout(() => {
       stalledUntilMs = performance.now() + 300
-    }, 100)
+    }, 200)
     const { ms, wrong } = await openLoop({ ...load, url: server.url }, 200, 8)
     expect([ms.count, wrong]).toEqual([120, 0])
     // Sixty requests were due while the server did not respond, so the slowest tenth of all waited 150 ms or more.

@@ -74,14 +74,17 @@ export async function closedLoop(load: Load, clients: number): Promise<Measured>
 }
 
 /**
- * Sends `perSecond` requests, evenly, until all have responses. Latency counts from the moment at which each was due.
+ * Sends `perSecond` requests, evenly, until all have responses. Latency counts from the moment at which each was due,
+ * and the rate counts the responses within the window, which a server that keeps up gives at the rate of requests.
  */
 export async function openLoop(load: Load, perSecond: number, connections = 256): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections })
   const meter = new Meter(load)
-  meter.begin()
   const beganMs = performance.now()
-  const total = Math.floor(perSecond * load.seconds)
+  const warmMs = load.seconds * 1000 * WARM_SHARE
+  setTimeout(() => meter.begin(beganMs + warmMs), warmMs)
+  setTimeout(() => meter.close(beganMs + warmMs + load.seconds * 1000), warmMs + load.seconds * 1000)
+  const total = openLoopRequests(load.seconds, perSecond)
   let sent = 0
   let answered = 0
   await new Promise<void>((resolve) => {
@@ -104,6 +107,10 @@ export async function openLoop(load: Load, perSecond: number, connections = 256)
   client.close()
   return meter.end()
 }
+
+/** How many requests an open loop sends, with those before its window. */
+export const openLoopRequests = (seconds: number, perSecond: number) =>
+  Math.floor(perSecond * seconds * (1 + WARM_SHARE))
 
 /** Measures from `begin` to `close`; wrong responses count at any time. */
 class Meter {
@@ -131,15 +138,15 @@ class Meter {
     return this.#closedMs < Number.POSITIVE_INFINITY
   }
 
-  begin(): void {
+  begin(atMs = performance.now()): void {
     this.#own = -ownCpuSeconds()
     this.#cpu = -cpuSeconds(this.#load.pids)
-    this.#beganMs = performance.now()
+    this.#beganMs = atMs
   }
 
-  close(): void {
+  close(atMs = performance.now()): void {
     if (!this.begun || this.closed) return
-    this.#closedMs = performance.now()
+    this.#closedMs = atMs
     this.#own += ownCpuSeconds()
     this.#cpu += cpuSeconds(this.#load.pids)
   }

@@ -11,7 +11,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { tryAgain } from '../lib/http/request.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import { inOrder, isOverridden, type LoggedChange, NotedChange } from './noted-changes.ts'
+import { inOrder, isOverridden, type LoggedChange, type NewChange, NotedChange, repeated } from './noted-changes.ts'
 import { lockSale, pauseSale, switches } from './sale-queries.ts'
 import type { Sales } from './sales.ts'
 
@@ -22,10 +22,6 @@ const READ_EVERY_MS = 500
 const REDIS_TIMEOUT_MS = 500
 
 type Notes = Pick<Redis, 'rpush' | 'llen' | 'lrange' | 'lrem'>
-type NewChange = {
-  [Action in NotedChange['action']]: Omit<NotedChange & { action: Action }, 'id' | 'at_ms'>
-}[NotedChange['action']]
-
 interface ChangeNotesDeps extends LoopDeps {
   readonly redis: Notes
   readonly sales: Pick<Sales, 'nowMs' | 'canRecord' | 'refresh' | 'showNoted' | 'noted'>
@@ -50,9 +46,14 @@ export class ChangeNotes {
     return !sales.canRecord() || sales.noted().some(({ sale }) => sale === saleId)
   }
 
-  /** Notes a change, which this process shows from now on. Throws `try-again` if Redis does not take it. */
+  /**
+   * Notes a change, which this process shows from now on, and returns the note; that of before if an operator repeats
+   * the latest change. Throws `try-again` if Redis does not take it.
+   */
   async add(change: NewChange): Promise<NotedChange> {
     const { redis, sales, runtime } = this.#deps
+    const before = repeated(change, sales.noted())
+    if (before) return before
     const noted = { ...change, id: randomUUID(), at_ms: sales.nowMs() } as NotedChange
     const write = async () => {
       if ((await redis.llen(KEY)) >= MAX_NOTES) throw new Error('too many notes')

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { SaleRow } from '../ledger/sale-row.ts'
-import { inOrder, isOverridden, latestOf, type NotedChange, withNoted } from './noted-changes.ts'
+import {
+  inOrder,
+  isOverridden,
+  latestOf,
+  type NewChange,
+  type NotedChange,
+  repeated,
+  withNoted,
+} from './noted-changes.ts'
 
 const sale = { sale_id: 'drop', paused: false, pause_reason: null, announcement: null } as unknown as SaleRow
 const AT = Date.parse('2026-11-29T12:00:00.000Z')
@@ -45,4 +53,14 @@ test('a later change of the same kind in the ledger stays, and an earlier one or
   expect(isOverridden(announce, logged('announcement ended', 4))).toBe(true)
   expect(isOverridden(announce, [...logged('paused', 4), ...logged('announced', 1)])).toBe(false)
   expect(isOverridden(pause, logged('announced', 4))).toBe(false)
+})
+
+test('a change repeats the latest note of its kind about its sale, whoever said something else meanwhile', () => {
+  const asNew = ({ id: _, at_ms: __, ...rest }: NotedChange) => rest as NewChange
+  expect(repeated(asNew(pause), inOrder([announce, pause]))).toBe(pause)
+  expect(repeated(asNew(announce), inOrder([resume, announce, pause]))).toBe(announce)
+  expect(repeated(asNew(pause), inOrder([pause, resume]))).toBeUndefined()
+  expect(repeated({ ...asNew(pause), operator: 'bob' }, [pause])).toBeUndefined()
+  expect(repeated({ action: 'pause', sale: 'drop', operator: 'ann' }, [pause])).toBeUndefined()
+  expect(repeated({ ...asNew(pause), sale: 'other' }, [pause])).toBeUndefined()
 })

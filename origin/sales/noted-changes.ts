@@ -2,6 +2,7 @@
  * Changes of sales that operators make while the ledger is away: a pause, a resumption, an announcement. They are
  * noted in Redis, take effect at once, and are written to the ledger in the order of their times once it is back. Pure.
  */
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { AnnouncementRequest, PauseRequest } from '../../shared/api/operators/requests.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -22,9 +23,25 @@ export const NotedChange = v.variant('action', [
 ])
 export type NotedChange = v.InferOutput<typeof NotedChange>
 
+export type NewChange = {
+  [Action in NotedChange['action']]: Omit<NotedChange & { action: Action }, 'id' | 'at_ms'>
+}[NotedChange['action']]
+
 /** The order in which the changes were made, whichever process noted them first. */
 export const inOrder = (changes: readonly NotedChange[]): readonly NotedChange[] =>
   changes.toSorted((a, b) => a.at_ms - b.at_ms || (a.id < b.id ? -1 : 1))
+
+/**
+ * The note that a change repeats, as a second press of a button does. It is not noted again: as long as a sale has
+ * notes its changes are noted, so that one pressed all the time would keep the sale from its ledger.
+ */
+export function repeated(change: NewChange, noted: readonly NotedChange[]): NotedChange | undefined {
+  const isText = ({ action }: Pick<NotedChange, 'action'>) => action === 'announce'
+  const latest = noted.findLast((one) => one.sale === change.sale && isText(one) === isText(change))
+  if (!latest) return undefined
+  const { id: _, at_ms: __, ...same } = latest
+  return isDeepStrictEqual(same, change) ? latest : undefined
+}
 
 /** The sale as it is with these changes, which are in order. Those of other sales do not count. */
 export const withNoted = (sale: SaleRow, changes: readonly NotedChange[]): SaleRow =>

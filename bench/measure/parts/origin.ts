@@ -5,7 +5,7 @@
  */
 import type { Server } from '../../../dev/lib/processes.ts'
 import type { HttpClient } from '../../lib/http.ts'
-import { closedLoop, contest, type Measured, medianOf, openLoop } from '../load.ts'
+import { closedLoop, contest, type Measured, medianOf, openLoop, openLoopRequests } from '../load.ts'
 import { type Aim, ahead, type Row, row, type Table } from '../rows.ts'
 import { Shops, SKETCH } from '../shops.ts'
 import {
@@ -78,7 +78,7 @@ async function atFixedRate(stage: Stage, { rounds }: Bench): Promise<Table> {
   const runs: Measured[] = []
   for (let round = 0; round < rounds; round++) {
     const sale = await createSale(stage)
-    const tokens = stage.mint(sale, OPEN_LOOP_PER_SECOND * OPEN_LOOP_SECONDS + 10)
+    const tokens = stage.mint(sale, openLoopRequests(OPEN_LOOP_SECONDS, OPEN_LOOP_PER_SECOND))
     const load = atOrigin(stage, OPEN_LOOP_SECONDS, checkoutsOf(stage, sale, tokens), 201)
     runs.push(await openLoop(load, OPEN_LOOP_PER_SECOND))
     await endSale(stage, sale)

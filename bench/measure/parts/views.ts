@@ -9,7 +9,7 @@ import type { ViewEvent } from '../../../shared/api/views.ts'
 import { Histogram } from '../../lib/histogram.ts'
 import { HttpClient, requestText } from '../../lib/http.ts'
 import { admin } from '../../lib/operator.ts'
-import { contest, flat, type Measured, openLoop } from '../load.ts'
+import { contest, flat, type Measured, openLoop, openLoopRequests } from '../load.ts'
 import { row, type Table } from '../rows.ts'
 import { atOrigin, checkoutsOf, createSale, durableCheckouts, endSale, type Stage } from '../stage.ts'
 import type { Bench } from '../table.ts'
@@ -65,7 +65,7 @@ async function viewsAlone(stage: Stage): Promise<Measured> {
 
 async function checkouts(stage: Stage, perSecond: number): Promise<Measured> {
   const sale = await createSale(stage)
-  const tokens = stage.mint(sale, perSecond * SECONDS + 10)
+  const tokens = stage.mint(sale, openLoopRequests(SECONDS, perSecond))
   const measured = await openLoop(atOrigin(stage, SECONDS, checkoutsOf(stage, sale, tokens), 201), perSecond)
   await endSale(stage, sale)
   return measured
