@@ -24,7 +24,7 @@ import {
 interface FeedDeps {
   readonly sql: Sql
   readonly sales: Pick<OperatedSales, 'publish' | 'publishNoted'>
-  readonly notes: Pick<ChangeNotes, 'takes' | 'add'>
+  readonly notes: Pick<ChangeNotes, 'make'>
   readonly images: Images
   readonly downloads: DownloadOptions
 }
@@ -64,14 +64,16 @@ export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDe
       const saleId = c.req.param('sale')
       const operator = operatorOf(c)
       const announcement = c.req.valid('json')
-      if (notes.takes(saleId)) {
-        const { id, at_ms } = await notes.add({ action: 'announce', sale: saleId, operator, ...announcement })
+      const made = await notes.make({ action: 'announce', sale: saleId, operator, ...announcement }, (audited) =>
+        sql.begin((tx) => publishPost(tx, saleId, announcement, operator, audited)),
+      )
+      if ('noted' in made) {
+        const { id, at_ms } = made.noted
         await sales.publishNoted(saleId)
         return c.json({ id, ...announcement, operator, since: new Date(at_ms).toISOString(), until: null }, 202)
       }
-      const written = await sql.begin((tx) => publishPost(tx, saleId, announcement, operator))
       await sales.publish(saleId)
-      return c.json(announcementOf(written))
+      return c.json(announcementOf(made.written))
     })
 
     .delete('/sales/:sale/announcement', async (c) => {

@@ -10,9 +10,10 @@ import { problem } from '../../shared/problem.ts'
 import type { Goods } from '../goods/goods.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 import { refuse } from '../lib/http/request.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { EdgeNotifier } from '../queue/edge-notifier.ts'
 import { versionOf } from '../sales/sale-version.ts'
-import type { OperatedSales, Sales } from '../sales/sales.ts'
+import { LEDGER_TIMEOUT_MS, type OperatedSales, type Sales } from '../sales/sales.ts'
 import { type InspectDeps, inspectSale, type State } from './inspect-sale.ts'
 
 interface AdminSalesDeps extends InspectDeps {
@@ -104,8 +105,8 @@ export class AdminSales implements OperatedSales {
     const saleId = c.req.param('sale')
     if (!v.is(SaleId, saleId)) refuse(problem('unknown-sale', { detail: `A sale's name has ${ID_FORM}.` }))
     // The sale may have been changed by another origin a moment ago. Without the ledger, reads show what is in
-    // memory, and so do the changes that can be noted.
-    if (!this.isLedgerUnresponsive()) await this.#sales.refresh()
+    // memory, and so do the changes that can be noted; whatever else needs the ledger fails by itself.
+    if (!this.isLedgerUnresponsive()) await withTimeout(this.#sales.refresh(), LEDGER_TIMEOUT_MS).catch(() => {})
     if (c.req.method !== 'PUT') await this.find(saleId)
     return next()
   }

@@ -34,7 +34,7 @@ interface SaleDeps {
   readonly images: Images
   readonly downloads: DownloadOptions
   readonly sales: AdminSales
-  readonly notes: Pick<ChangeNotes, 'takes' | 'add'>
+  readonly notes: Pick<ChangeNotes, 'make'>
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
   readonly log: Logger
 }
@@ -61,6 +61,13 @@ export function saleRoutes({ config, sql, images, downloads, sales, notes, recon
     if (name !== 'end') await requireRunning(saleId)
     await switches[name](sql, saleId, operatorOf(c))
     return c.json(await sales.publish(saleId))
+  }
+
+  /** Answers 202 for a change that is noted, since the ledger is away. */
+  async function steer(c: Context, ...[change, write]: Parameters<typeof notes.make>) {
+    const made = await notes.make(change, write)
+    if ('noted' in made) return c.json(await sales.publishNoted(change.sale), 202)
+    return c.json(await sales.publish(change.sale))
   }
 
   return (
@@ -104,22 +111,18 @@ export function saleRoutes({ config, sql, images, downloads, sales, notes, recon
         const saleId = c.req.param('sale')
         const { reason = null } = c.req.valid('json')
         await requireRunning(saleId)
-        if (notes.takes(saleId)) {
-          const change = { action: 'pause', sale: saleId, operator: operatorOf(c), ...(reason && { reason }) } as const
-          await notes.add(change)
-          return c.json(await sales.publishNoted(saleId), 202)
-        }
-        await pauseSale(sql, saleId, reason, operatorOf(c))
-        return c.json(await sales.publish(saleId))
+        const operator = operatorOf(c)
+        const change = { action: 'pause', sale: saleId, operator, ...(reason && { reason }) } as const
+        return steer(c, change, (audited) => pauseSale(sql, saleId, reason, operator, audited))
       })
 
       .post('/sales/:sale/open', (c) => flip(c, 'open', c.req.param('sale')))
       .post('/sales/:sale/resume', async (c) => {
         const saleId = c.req.param('sale')
-        if (!notes.takes(saleId)) return flip(c, 'resume', saleId)
         await requireRunning(saleId)
-        await notes.add({ action: 'resume', sale: saleId, operator: operatorOf(c) })
-        return c.json(await sales.publishNoted(saleId), 202)
+        const operator = operatorOf(c)
+        const change = { action: 'resume', sale: saleId, operator } as const
+        return steer(c, change, (audited) => switches.resume(sql, saleId, operator, audited))
       })
       .post('/sales/:sale/end', (c) => flip(c, 'end', c.req.param('sale')))
 

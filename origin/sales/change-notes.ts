@@ -7,13 +7,13 @@ import type { Redis } from 'ioredis'
 import { tryParseJson } from '../../shared/parse.ts'
 import { ProblemError } from '../../shared/problem.ts'
 import type { Audited } from '../ledger/audit.ts'
-import type { Queryable, Sql } from '../ledger/connection.ts'
+import { isLedgerAway, type Queryable, type Sql } from '../ledger/connection.ts'
 import { tryAgain } from '../lib/http/request.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { inOrder, isOverridden, type LoggedChange, type NewChange, NotedChange, repeated } from './noted-changes.ts'
 import { lockSale, pauseSale, switches } from './sale-queries.ts'
-import type { Sales } from './sales.ts'
+import { LEDGER_TIMEOUT_MS, type Sales } from './sales.ts'
 
 const KEY = 'changes noted without the ledger'
 /** Operators do not make as many changes by hand while a ledger is away. */
@@ -27,6 +27,9 @@ interface ChangeNotesDeps extends LoopDeps {
   readonly sales: Pick<Sales, 'nowMs' | 'canRecord' | 'refresh' | 'showNoted' | 'noted'>
 }
 
+/** A change is in the ledger, or in a note until the ledger takes it. */
+type Made<T> = { readonly written: T } | { readonly noted: NotedChange }
+
 export class ChangeNotes {
   readonly #deps: ChangeNotesDeps
   readonly actor: Actor
@@ -39,22 +42,27 @@ export class ChangeNotes {
   }
 
   /**
-   * True if a change of the sale is to be noted: the ledger takes none now, or it does not have an earlier one yet.
+   * Has the ledger write a change, or notes it: while the ledger takes none, and while it does not have an earlier one
+   * of the sale yet. If the ledger went away a moment ago it may have written the change: the note has the same key,
+   * so that it is written once. Throws `try-again` if neither store takes it.
    */
-  takes(saleId: string): boolean {
-    const { sales } = this.#deps
-    return !sales.canRecord() || sales.noted().some(({ sale }) => sale === saleId)
+  async make<T>(change: NewChange, write: (audited: Pick<Audited, 'key'>) => Promise<T>): Promise<Made<T>> {
+    const { sales, runtime } = this.#deps
+    const key = randomUUID()
+    const isFirst = !sales.noted().some(({ sale }) => sale === change.sale)
+    if (sales.canRecord() && isFirst)
+      try {
+        return { written: await withTimeout(write({ key }), LEDGER_TIMEOUT_MS, runtime) }
+      } catch (error) {
+        if (!(error instanceof TimeoutError) && !isLedgerAway(error as Error)) throw error
+      }
+    return { noted: repeated(change, sales.noted()) ?? (await this.#add({ ...change, id: key })) }
   }
 
-  /**
-   * Notes a change, which this process shows from now on, and returns the note; that of before if an operator repeats
-   * the latest change. Throws `try-again` if Redis does not take it.
-   */
-  async add(change: NewChange): Promise<NotedChange> {
+  /** Notes a change, which this process shows from now on. */
+  async #add(change: NewChange & Pick<NotedChange, 'id'>): Promise<NotedChange> {
     const { redis, sales, runtime } = this.#deps
-    const before = repeated(change, sales.noted())
-    if (before) return before
-    const noted = { ...change, id: randomUUID(), at_ms: sales.nowMs() } as NotedChange
+    const noted = { ...change, at_ms: sales.nowMs() } as NotedChange
     const write = async () => {
       if ((await redis.llen(KEY)) >= MAX_NOTES) throw new Error('too many notes')
       await redis.rpush(KEY, JSON.stringify(noted))

@@ -17,7 +17,7 @@ import { readSales } from './sale-queries.ts'
 /** The maximum age of the sales in memory while the ledger responds. */
 const REFRESH_MS = 250
 /** A ledger that has not responded for this long is unresponsive, and no call waits for it. */
-const LEDGER_TIMEOUT_MS = 2_000
+export const LEDGER_TIMEOUT_MS = 2_000
 /** One read looks up at most this many unknown names, which anyone can invent; further ones get try-again. */
 const MAX_LOOKUPS = 500
 /** At most this many long-ended sales are included in each read; a hundred cost some milliseconds. */

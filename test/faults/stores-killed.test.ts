@@ -132,7 +132,7 @@ describe('Redis is killed', () => {
 
 describe('Postgres is killed', () => {
   let promised: { token: string; key: string; answer: Answer }[] = []
-  let steered = ''
+  let [steered, pausedAtOnce] = ['', '']
   const buy = (many: number) =>
     Promise.all(
       Array.from({ length: many }, async () => {
@@ -147,7 +147,14 @@ describe('Postgres is killed', () => {
     await gateBecomes(sale, { 'available one': '8', ...inUse })
     steered = await origin.sale({ total: 8, hold_seconds })
     await gateBecomes(steered, { 'available one': '8', ...inUse })
+    pausedAtOnce = await origin.sale({ total: 8, hold_seconds })
+    await origin.checkoutDecided(pausedAtOnce)
     await ledger.kill()
+  })
+
+  test('a sale is paused before anyone has noticed it', async () => {
+    const paused = await origin.admin('POST', `/sales/${pausedAtOnce}/pause`, { reason: REASON })
+    expect(paused).toMatchObject({ status: 202, body: { phase: 'paused' } })
   })
 
   test('orders are promised, with a place to ask for their owners, and no more than there are units', async () => {
@@ -265,6 +272,8 @@ describe('Postgres is killed', () => {
     await eventuallyMatches(() => edgeOf(steered), {
       body: { phase: 'paused', pause_reason: AGAIN, announcement: { id: '1', text: SAID } },
     })
+    const { entries: atOnce } = (await origin.admin('GET', `/audit?sale=${pausedAtOnce}&operator=admin&limit=1`)).body
+    expect(atOnce).toMatchObject([{ action: 'paused', after: { pause_reason: REASON } }])
     // The ledger takes changes itself from now on.
     await eventuallyMatches(() => origin.admin('POST', `/sales/${steered}/resume`), { status: 200 })
     expect(await edgeOf(steered)).toMatchObject({ body: { phase: 'open', pause_reason: null } })
