@@ -20,6 +20,7 @@ export interface CountRow {
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 /** In an hour of a sale, each part of the log names at most this many keys of a kind; the others are one. */
 const MAX_KEYS = 200
 export const UNKNOWN = 'unknown'
@@ -33,7 +34,7 @@ export const networkKey = ({ asn, network }: Pick<ViewEvent, 'asn' | 'network'>)
   asn === null ? network || UNKNOWN : `AS${asn}`
 
 /** The key of a view in each kind of counts. */
-export function keysOf(view: ViewEvent, named: NamedKeys): Readonly<Record<(typeof KEYED)[number], string>> {
+function keysOf(view: ViewEvent, named: NamedKeys): Readonly<Record<(typeof KINDS)[number], string>> {
   const hour = Math.floor(view.at_ms / HOUR_MS)
   const bounded = (by: By, key: string) => {
     const keys = named.getOrAdd(`${hour} ${view.sale} ${by}`, () => new Set())
@@ -41,6 +42,7 @@ export function keysOf(view: ViewEvent, named: NamedKeys): Readonly<Record<(type
     return keys.has(key) ? key : OTHER_SOURCE
   }
   return {
+    total: '',
     page: view.page,
     source: bounded('source', view.source),
     country: view.country ?? UNKNOWN,
@@ -50,60 +52,107 @@ export function keysOf(view: ViewEvent, named: NamedKeys): Readonly<Record<(type
   }
 }
 
+const MINUTE_KINDS = ['total', ...KEYED, 'rule'] as const
+const KINDS = ['total', ...KEYED] as const
+
+/** What belongs to one sale in one span of time, by kind and key. */
+interface Group<T> {
+  readonly sale: string
+  readonly span: number
+  readonly of: Readonly<Record<By, Map<string, T>>>
+}
+
+/** The groups of a page of the log. Its events are of few groups, and most follow one of the same group. */
+class Groups<T> {
+  readonly #bySpan = new Map<number, Map<string, Group<T>>>()
+  #latest: Group<T> | undefined
+
+  of(sale: string, span: number): Group<T>['of'] {
+    if (this.#latest?.sale !== sale || this.#latest.span !== span) this.#latest = this.#find(sale, span)
+    return this.#latest.of
+  }
+
+  #find(sale: string, span: number): Group<T> {
+    const bySale = this.#bySpan.get(span) ?? new Map<string, Group<T>>()
+    this.#bySpan.set(span, bySale)
+    const group = bySale.get(sale) ?? {
+      sale,
+      span,
+      of: Object.fromEntries(MINUTE_KINDS.map((by) => [by, new Map()])) as Group<T>['of'],
+    }
+    bySale.set(sale, group)
+    return group
+  }
+
+  all(): Group<T>[] {
+    return [...this.#bySpan.values()].flatMap((bySale) => [...bySale.values()])
+  }
+}
+
 export class Tally {
-  readonly #rows = new Map<string, CountRow>()
+  readonly #rows = new Groups<CountRow>()
+  readonly #visitors = new Groups<Set<string>>()
   readonly #named: NamedKeys
-  /** The visitors of counted views: by sale, day, kind and key. */
-  readonly visitors = new Map<string, Set<string>>()
 
   constructor(named: NamedKeys) {
     this.#named = named
   }
 
   get rows(): readonly CountRow[] {
-    return [...this.#rows.values()]
+    return this.#rows.all().flatMap(({ of }) => MINUTE_KINDS.flatMap((by) => [...of[by].values()]))
+  }
+
+  /** The visitors of counted views, by the names of `uniquesKey`. */
+  get visitors(): ReadonlyMap<string, ReadonlySet<string>> {
+    const named = this.#visitors.all().flatMap(({ sale, span, of }) => {
+      const day = new Date(span * DAY_MS).toISOString().slice(0, 10)
+      return KINDS.flatMap((by) => [...of[by]].map(([key, names]) => [uniquesKey(sale, day, by, key), names] as const))
+    })
+    return new Map(named)
   }
 
   add(decision: Decision): void {
-    const { view } = decision
-    const keys = { total: '', ...keysOf(view, this.#named) }
-    const atMs = decision.kind === 'seen' ? decision.atMs : view.at_ms
-    const counted = decision.kind === 'counted' ? 1 : 0
-    const dropped = decision.kind === 'dropped' ? 1 : decision.kind === 'undropped' ? -1 : 0
-    const seconds = decision.kind === 'seen' ? decision.seconds : 0
-    for (const [by, key] of Object.entries(keys) as [By, string][]) {
-      this.#add(view.sale, atMs, by, key, { counted, dropped, seconds })
-      if (counted > 0) this.#visit(view, by, key)
-    }
-    if ('rule' in decision) this.#add(view.sale, atMs, 'rule', decision.rule, { counted, dropped, seconds })
+    const { view, kind } = decision
+    const sale = view.sale ?? ''
+    const keys = keysOf(view, this.#named)
+    const minute = Math.floor((kind === 'seen' ? decision.atMs : view.at_ms) / MINUTE_MS)
+    for (const by of KINDS) count(this.#rowOf(sale, minute, by, keys[by]), decision)
+    if ('rule' in decision) count(this.#rowOf(sale, minute, 'rule', decision.rule), decision)
+    if (kind !== 'counted') return
+    const visitors = this.#visitors.of(sale, Math.floor(view.at_ms / DAY_MS))
+    for (const by of KINDS) getOrAdd(visitors[by], keys[by], () => new Set()).add(view.pseudonym)
   }
 
-  #add(
-    sale: string | null,
-    atMs: number,
-    by: By,
-    key: string,
-    by_: Readonly<Pick<CountRow, 'counted' | 'dropped' | 'seconds'>>,
-  ): void {
-    const minute = new Date(Math.floor(atMs / MINUTE_MS) * MINUTE_MS).toISOString()
-    const name = `${sale}\n${minute}\n${by}\n${key}`
-    let row = this.#rows.get(name)
-    if (!row) {
-      row = { sale_id: sale ?? '', minute, by, key, counted: 0, dropped: 0, seconds: 0 }
-      this.#rows.set(name, row)
-    }
-    row.counted += by_.counted
-    row.dropped += by_.dropped
-    row.seconds += by_.seconds
+  #rowOf(sale: string, minute: number, by: By, key: string): CountRow {
+    return getOrAdd(this.#rows.of(sale, minute)[by], key, () => {
+      const from = new Date(minute * MINUTE_MS).toISOString()
+      return { sale_id: sale, minute: from, by, key, counted: 0, dropped: 0, seconds: 0 }
+    })
   }
+}
 
-  #visit(view: ViewEvent, by: By, key: string): void {
-    const day = new Date(view.at_ms).toISOString().slice(0, 10)
-    const name = uniquesKey(view.sale ?? '', day, by, key)
-    const visitors = this.visitors.get(name) ?? new Set()
-    this.visitors.set(name, visitors)
-    visitors.add(view.pseudonym)
+function count(row: CountRow, decision: Decision): void {
+  switch (decision.kind) {
+    case 'counted':
+      row.counted++
+      return
+    case 'dropped':
+      row.dropped++
+      return
+    case 'undropped':
+      row.dropped--
+      return
+    case 'seen':
+      row.seconds += decision.seconds
   }
+}
+
+function getOrAdd<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
 }
 
 /** The key in Redis of the visitors of a day. Keys of one sale are on one node of a Cluster. */
