@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newVapidKeys } from '../dev/lib/data-folder.ts'
 import { freePort, startChild, untilReady } from '../dev/lib/processes.ts'
 import { startPostgres } from '../dev/servers/postgres.ts'
@@ -143,7 +143,6 @@ test.each([
   ['another application migrates itself as we do', OF_ANOTHER, MIGRATED],
 ])('does not wait for a ledger that waiting cannot mend: %s', async (_, why, statements) => {
   const database = await emptyDatabase()
-  onTestFinished(database.drop)
   const sql = postgres(database.url, { max: 1 })
   await sql.unsafe(statements)
   await sql.end()

@@ -67,7 +67,6 @@ test('a ledger that is prepared again keeps functions that only another version 
   await prepare(database.url)
   expect(await other`select record_otherwise() as result`).toMatchObject([{ result: 1 }])
   await other.end()
-  await database.drop()
 })
 
 test('the migration makes the columns and indexes that the schema files describe', async () => {

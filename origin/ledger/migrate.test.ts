@@ -7,12 +7,9 @@ import { connect } from './connection.ts'
 import { isBeyond, isOlder, migrate, RELEASE, requireMigrated } from './migrate.ts'
 
 async function database() {
-  const { url, drop } = await emptyDatabase()
+  const { url } = await emptyDatabase()
   const sql = connect(url, 1)
-  onTestFinished(async () => {
-    await sql.end({ timeout: 1 })
-    await drop()
-  })
+  onTestFinished(() => sql.end({ timeout: 1 }))
   return { url, sql }
 }
 const bodyOf = async (sql: postgres.Sql) =>

@@ -128,7 +128,6 @@ test('statements keep to the indexes, even if they were planned while the tables
   await fresh.end()
   expect(await rowsScanned()).toBe(before)
   await sql.end({ timeout: 1 })
-  await database.drop()
 })
 
 test('the sales in use are read without those long over, and what is changed comes back', async () => {
@@ -170,5 +169,4 @@ test('the sales in use are read without those long over, and what is changed com
   await writeSale(sql, 'ended-9', saleOf(5))
   expect((await readSales(sql, [])).sales.map(({ sale_id }) => sale_id)).toContain('ended-9')
   await sql.end({ timeout: 1 })
-  await database.drop()
 })

@@ -7,13 +7,10 @@ import { connect, mayHaveCommitted, NotSent, type Queryable, type Sql } from './
 import { record } from './record.ts'
 import { WarmConnections } from './warm-connections.ts'
 
-const { url, drop } = await ledgerDatabase()
+const { url } = await ledgerDatabase()
 const pool = connect(url)
 const warm = new WarmConnections(pool, () => connect(url, 1))
-afterAll(async () => {
-  await Promise.all([warm.end(), pool.end()])
-  await drop()
-})
+afterAll(() => Promise.all([warm.end(), pool.end()]))
 
 const processOf = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid
 const concurrently = (count: number) =>

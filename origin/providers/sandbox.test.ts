@@ -26,7 +26,6 @@ const provider = sandboxProvider({ url: sandbox.url, secret, timeoutMs: TEST_WIT
 afterAll(async () => {
   receiver.close()
   await Promise.all([sandbox.stop(), sql.end()])
-  await database.drop()
 })
 const returnUrl = 'http://shop.test/sales/s/order/o?from=bank'
 

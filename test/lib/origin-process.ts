@@ -40,13 +40,19 @@ interface Stock {
  */
 export function useOrigin() {
   let origin: OriginAddress & { sql: postgres.Sql }
+  const client = clientOf(() => origin)
   beforeAll(async () => {
     const address = await sharedPart('origin')
     origin = { ...address, sql: postgres(address.databaseUrl, { max: 2, onnotice: () => {} }) }
   })
-  afterAll(() => origin?.sql.end({ timeout: 2 }))
+  afterAll(async () => {
+    if (origin === undefined) return
+    // The origin works on each sale four times a second. It would do so until the end of the run.
+    await origin.sql`update sales set long_over = true where sale_id = any(${client.sales()})`
+    await origin.sql.end({ timeout: 2 })
+  })
   return {
-    ...clientOf(() => origin),
+    ...client,
     keys: () => origin.keys,
     databaseUrl: () => origin.databaseUrl,
     redisUrl: () => origin.redisUrl,
@@ -103,6 +109,7 @@ export function useOwnOrigin(
 /** The calls of an origin's clients. `at` is called once the origin is ready. */
 function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; keys: ReturnType<typeof newKeySet> }) {
   let called = 0
+  const sales = new Set<string>()
 
   async function call(
     method: string,
@@ -131,8 +138,11 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
     } as Answer
   }
 
-  const admin = (method: string, path: string, body?: unknown) =>
-    call(method, `/admin${path}`, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) })
+  function admin(method: string, path: string, body?: unknown) {
+    const [, written] = /^PUT \/sales\/([^/]+)$/.exec(`${method} ${path}`) ?? []
+    if (written !== undefined) sales.add(written)
+    return call(method, `/admin${path}`, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) })
+  }
 
   return {
     url: () => at().url,
@@ -140,6 +150,8 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
     /** Calls the origin as a monitor does. */
     ops: (path: '/metrics' | '/readyz' | '/healthz') => call('GET', path, {}, at().opsUrl),
     admin,
+    /** The sales that were created or replaced here. */
+    sales: () => [...sales],
     sql: () => at().sql,
     edgeToken: EDGE_TOKEN,
 

@@ -1,9 +1,12 @@
 /** Creates and drops databases of tests, in addition to the one with which a server was started. */
 import postgres from 'postgres'
 
-/** Creates a database on the server of this address, as a copy of another one there, and returns its own address. */
+/**
+ * Creates a database on the server of this address, as a copy of another one there, and returns its own address. The
+ * files are copied, because writing a copy to the log as well, as is usual, takes four times as long.
+ */
 export async function createDatabase(url: string, name: string, template = 'template1'): Promise<string> {
-  await onConnection(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
+  await onConnection(url, (sql) => sql`create database ${sql(name)} template ${sql(template)} strategy file_copy`)
   return Object.assign(new URL(url), { pathname: `/${name}` }).href
 }
 

@@ -13,11 +13,14 @@ import type { Part } from './shared-part.ts'
  */
 export const LEDGER_TEMPLATE = 'ledger_template'
 
-/** No test kills this server, so nothing it has written must reach the disk. */
-const IN_MEMORY = ['fsync=off', 'full_page_writes=off']
+/**
+ * No test kills this server, so nothing it has written must reach the disk. Its tables live for seconds, so cleaning
+ * them would only take time from the tests.
+ */
+const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'autovacuum=off']
 
 export async function startRunPostgres(): Promise<Part<string>> {
-  const server = await startPostgres({ settings: IN_MEMORY })
+  const server = await startPostgres({ settings: FOR_TESTS })
   await prepare(await createDatabase(server.url, LEDGER_TEMPLATE))
   return { address: server.url, stop: () => server.stop() }
 }
