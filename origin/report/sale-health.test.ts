@@ -27,6 +27,12 @@ describe('the summary of health', () => {
     expect(Date.parse(needs[0]?.since ?? '')).toBeLessThanOrEqual(fine.nowMs)
   })
 
+  it('offers the control that a paused sale needs', () => {
+    expect(summary({ phase: 'paused' }).needs.map(({ place }) => place)).toEqual([
+      { text: 'Resume', href: '#controls' },
+    ])
+  })
+
   it('says that payments are the limit, and no more of the charges that wait for it', () => {
     const charges = { waiting: 2_400, oldest_seconds: 90 }
     const { needs } = summary({ backlogs: { ...fine.backlogs, charges } })

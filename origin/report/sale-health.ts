@@ -95,7 +95,8 @@ function stateText({ phase, minutes }: Situation, level: Level): string {
 
 const queues = (queue: string): Place => ({ text: 'Open Queues', href: `/console/queues#${queue}` })
 const PARTS: Place = { text: 'See all parts', href: '#parts' }
-const CONTROLS: Place = { text: 'Go to the controls', href: '#controls' }
+/** The console shows the button of this name itself, to those who may press it. */
+const control = (text: string): Place => ({ text, href: '#controls' })
 const bad = (what: string, advice: string, place: Place): Trouble => ({ level: 'bad', what, advice, place })
 const watch = (what: string, advice: string, place: Place): Trouble => ({ level: 'watch', what, advice, place })
 const isLive = ({ phase }: Situation) => phase === 'open' || phase === 'all_in_carts'
@@ -128,7 +129,7 @@ function dependencies(situation: Situation): Checked[] {
   const providerFails = bad(
     'The provider of payments does not answer.',
     'Buyers read that their payment is being made. It is tried again; pause if that lasts longer than a hold.',
-    CONTROLS,
+    control('Pause'),
   )
   return [
     { name: 'Postgres', text: ledger ? 'answers' : 'serves nothing', troubles: ledger ? [] : [postgresAway] },
@@ -264,7 +265,7 @@ function course(situation: Situation): Checked[] {
   const paused = watch(
     'The sale is paused.',
     'Nobody is called and nobody can check out. Resume when it can go on.',
-    CONTROLS,
+    control('Resume'),
   )
   const seen = findings.map(({ kind, product_id, subject, units, detail, first_seen_at }) => {
     const { level, advice, place } = FINDING_ADVICE[kind] ?? FINDING_ADVICE.unknown

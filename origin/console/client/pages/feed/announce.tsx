@@ -13,10 +13,12 @@ import { may, shop } from '../../session.ts'
 import { Options, Segmented } from '../../sheet/controls.tsx'
 import { Dialog } from '../../sheet/dialog.tsx'
 import { Icon, Keys } from '../../sheet/icon.tsx'
-import { State as Tag } from '../../sheet/marks.tsx'
+import { Bars, State as Tag } from '../../sheet/marks.tsx'
 import type { Done } from '../../toast.tsx'
 import type { NoticeControl } from '../sale/controls.tsx'
+import { mainLanguage, type Readers, readings } from '../sale/readers.ts'
 import type { State } from '../sale/sale-actions.ts'
+import { useReaders } from '../sale/texts.tsx'
 import './announce.css'
 
 const calls = admin.sales[':sale']
@@ -98,22 +100,27 @@ const audienceOf = (waiting: number) =>
     : `${count(waiting)} who wait read it within three seconds.`
 
 function Write({ state, onDone }: { readonly state: State; readonly onDone: () => void }) {
-  const first = useSignal<string>('en')
+  const readers = useReaders(state.sale)
+  const main = mainLanguage(readers)
+  /** What was chosen by hand; otherwise the language of most visitors comes first. */
+  const chosen = useSignal<string | null>(null)
   const other = useSignal<string>('de')
-  const seen = useSignal<string>('en')
+  const shown = useSignal<string | null>(null)
+  const first = chosen.value ?? main
+  const seen = shown.value ?? first
   const loudness = useSignal<Loudness>('info')
   const texts = useSignal<Readonly<Record<string, string>>>({})
   const form = useRef<HTMLFormElement>(null)
   const written = Object.fromEntries(Object.entries(texts.value).filter(([, text]) => text.trim() !== ''))
-  const others = LANGUAGES.filter((language) => language !== first.value)
-  const shownOther = other.value === first.value ? (others[0] ?? first.value) : other.value
+  const others = LANGUAGES.filter((language) => language !== first)
+  const shownOther = other.value === first ? (others[0] ?? first) : other.value
   const set = (language: string, text: string) => (texts.value = { ...texts.value, [language]: text })
   const { onSubmit, error, isPending } = useSubmit(async () => {
     const text = written as PostRequest['text']
     if (loudness.value === 'feed') return post(state, text)
     return announce(state, { level: loudness.value, text }, state.announcement)
   }, onDone)
-  const read = written[seen.value] ?? written[first.value] ?? Object.values(written)[0] ?? ''
+  const read = written[seen] ?? written[first] ?? Object.values(written)[0] ?? ''
   const inOthers = others.filter((language) => written[language] !== undefined)
   return (
     <form
@@ -131,10 +138,10 @@ function Write({ state, onDone }: { readonly state: State; readonly onDone: () =
             <span class="field pick">
               <select
                 aria-label="Language of the text"
-                value={first.value}
+                value={first}
                 onChange={({ currentTarget }) => {
-                  first.value = currentTarget.value
-                  seen.value = currentTarget.value
+                  chosen.value = currentTarget.value
+                  shown.value = null
                 }}
               >
                 {LANGUAGES.map((language) => (
@@ -150,15 +157,16 @@ function Write({ state, onDone }: { readonly state: State; readonly onDone: () =
             <textarea
               rows={2}
               maxLength={500}
-              lang={first.value}
+              lang={first}
               dir="auto"
               autofocus
-              value={texts.value[first.value] ?? ''}
-              onInput={({ currentTarget }) => set(first.value, currentTarget.value)}
+              value={texts.value[first] ?? ''}
+              onInput={({ currentTarget }) => set(first, currentTarget.value)}
             />
           </label>
-          <p class="small quiet">{(texts.value[first.value] ?? '').length} of 500; plain words, no links</p>
+          <p class="small quiet">{(texts.value[first] ?? '').length} of 500; plain words, no links</p>
         </div>
+        <WhoReads readers={readers} written={Object.keys(written)} />
         <details class="tongues">
           <summary>
             Other languages
@@ -207,19 +215,15 @@ function Write({ state, onDone }: { readonly state: State; readonly onDone: () =
           <span class="end">
             <Segmented
               label="Preview in"
-              value={seen.value}
+              value={seen}
               options={LANGUAGES.map(
                 (one) => [one as string, one.toUpperCase(), `Preview in ${languageName(one)}`] as const,
               )}
-              onChoose={(one) => (seen.value = one)}
+              onChoose={(one) => (shown.value = one)}
             />
           </span>
         </div>
-        <Phone
-          text={read}
-          language={written[seen.value] === undefined ? first.value : seen.value}
-          loudness={loudness.value}
-        />
+        <Phone text={read} language={written[seen] === undefined ? first : seen} loudness={loudness.value} />
       </div>
       <Before state={state} />
       <Failure error={error} />
@@ -235,6 +239,26 @@ function Write({ state, onDone }: { readonly state: State; readonly onDone: () =
         </button>
       </footer>
     </form>
+  )
+}
+
+/** A language without a text of its own reads another one. */
+function WhoReads({ readers, written }: { readonly readers: Readers; readonly written: readonly string[] }) {
+  const rows = readings(readers, written)
+  if (rows.length === 0) return null
+  return (
+    <div class="stack close">
+      <p class="row small tight-row">
+        <b>Who reads what</b>
+        <span class="quiet">of all who have looked at the sale</span>
+      </p>
+      <Bars
+        rows={rows.map(({ language, forWant, people }) => [
+          forWant ? `${languageName(language)}, for want of theirs` : languageName(language),
+          people,
+        ])}
+      />
+    </div>
   )
 }
 

@@ -123,7 +123,7 @@ function NewPost({ sale }: { sale: string }) {
     <section class="sec" aria-label="A new post">
       <h2>A new post</h2>
       <form class="schedule" onSubmit={onSubmit}>
-        <Texts legend="Text, in one language or more" />
+        <Texts legend="Text" />
         {picture.value === null ? (
           <AddPicture label="A picture, if you like" onPicture={(url) => (picture.value = url)} />
         ) : (

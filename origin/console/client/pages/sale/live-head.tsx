@@ -130,7 +130,7 @@ function asideOf(state: Live['state'], { sold_out_at }: Live['forecast'], funnel
   if (sold_out_at === null) return undefined
   const seconds = (Date.parse(sold_out_at) - nowMs) / 1000
   return seconds < 60 ? (
-    <>sells out within a minute</>
+    <>Sells out within a minute</>
   ) : (
     <>
       Sells out at about <strong>{time(sold_out_at).slice(0, -3)}</strong>
@@ -151,8 +151,8 @@ function NeedItem({ need, state, nowMs }: { need: Need; state: Live['state']; no
         </time>{' '}
         {advice}
       </p>
-      {isControls && may('operator') && state.phase !== 'ended' ? (
-        <PhaseControl state={state} isPlain />
+      {isControls ? (
+        may('operator') && <PhaseControl state={state} isPlain />
       ) : place.href.startsWith('/console') ? (
         <Link class="btn" href={place.href}>
           {place.text}
