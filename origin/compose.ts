@@ -97,6 +97,7 @@ import { countedBySource } from './views/count-queries.ts'
 import { VIEW_SESSIONS, ViewLog } from './views/view-log.ts'
 import { edgeViewRoutes } from './views/view-routes.ts'
 import { ViewRules } from './views/view-rules.ts'
+import { WebhookCounts } from './webhooks/counts.ts'
 import { Deliverer } from './webhooks/deliverer.ts'
 import { SecretSealer } from './webhooks/sealing.ts'
 import { Sender } from './webhooks/sender.ts'
@@ -274,12 +275,15 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     })
     const retention = new Retention({ config, sql, images, metrics })
     const load = () => loadShedder.load()
-    const deliverer = new Deliverer({ sql, sealer: webhookSealer, sender: webhookSender, metrics, log, load })
+    const webhookCounts = new WebhookCounts()
+    const sending = { sql, sealer: webhookSealer, sender: webhookSender, counts: webhookCounts }
+    const deliverer = new Deliverer({ ...sending, metrics, log, load })
     const mailer = createMailer({ config, keys: keys.order, sql, sender: webhookSender, metrics, log })
     const views = { sql: viewSql, redis, rules: viewRules, work, metrics }
     const own = {
       announceNoted: publishPost,
       deliverer,
+      webhookCounts,
       mailer,
       retention,
       searches,

@@ -34,6 +34,7 @@ import { SEARCH_READER, searchRounds } from './support/indexer.ts'
 import { type CompareDeps, HourComparison } from './views/compare.ts'
 import { type CounterDeps, ViewCounter } from './views/counter.ts'
 import { dropViewHours } from './views/log-queries.ts'
+import type { WebhookCounts } from './webhooks/counts.ts'
 import type { Deliverer } from './webhooks/deliverer.ts'
 import { fanOut, WEBHOOK_READER } from './webhooks/fan-out.ts'
 
@@ -56,6 +57,7 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly orders: Orders
   readonly payments: Pick<Payments, 'calls' | 'charges' | 'captures' | 'refunds'>
   readonly deliverer: Deliverer
+  readonly webhookCounts: WebhookCounts
   /** Undefined where neither mails nor push messages are sent. */
   readonly mailer: Mailer | undefined
   readonly scheduler: Scheduler
@@ -138,6 +140,7 @@ export function createWorker(deps: WorkerDeps): Actor {
       for (const saleId of await markLongOver(sql)) await deps.gates.of(saleId).remove()
     }),
     every(5_000, 'queue history', () => history.write(sql)),
+    every(5_000, 'webhook counts', () => deps.webhookCounts.write(sql)),
     every(5_000, 'queue watch', () => watchQueues(deps)),
     // Payments
     every(10_000, 'charge comparison', () => charges.compare()),
@@ -183,7 +186,8 @@ export function createWorker(deps: WorkerDeps): Actor {
       deliverer.stop()
       mailer?.stop()
       await withTimeout(jobs.drain(), DRAIN_TIMEOUT_MS).catch(() => {})
-      await withTimeout(history.write(sql), HISTORY_TIMEOUT_MS).catch(() => {})
+      for (const counts of [history, deps.webhookCounts])
+        await withTimeout(counts.write(sql), HISTORY_TIMEOUT_MS).catch(() => {})
       deliverer.close()
       mailer?.close()
     },

@@ -23,6 +23,7 @@ import { SaleMemory } from '../../origin/sales/sale-memory.ts'
 import { Gates } from '../../origin/stock/gate/gate.ts'
 import { defineScripts } from '../../origin/stock/scripts.ts'
 import { searchRounds } from '../../origin/support/indexer.ts'
+import { WebhookCounts } from '../../origin/webhooks/counts.ts'
 import { Deliverer } from '../../origin/webhooks/deliverer.ts'
 import { fanOut } from '../../origin/webhooks/fan-out.ts'
 import { SecretSealer } from '../../origin/webhooks/sealing.ts'
@@ -64,7 +65,7 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const { charges, captures } = await startPayments({ ...deps, redis, jobs, sales: { nowMs }, orders, unitsReturned })
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const sealer = new SecretSealer(config.WEBHOOK_KEYS)
-  const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light' })
+  const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light', counts: new WebhookCounts() })
   const mailer = createMailer({ ...deps, keys: importSecrets(config.ORDER_KEYS ?? { keys: [] }), sender })
 
   const isEmpty = async (queue: QueueName) =>

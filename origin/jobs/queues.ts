@@ -23,8 +23,20 @@ export interface JobData {
     readonly body: string
     /** The HTTP status of the last response. */
     readonly status?: number | null
+    /** The latest attempts, the oldest first. */
+    readonly tries?: readonly WebhookTry[]
+    /** The time of the first attempt that failed. */
+    readonly failsSince?: string
   }
   readonly mail: OrderMail | AskedMail
+}
+
+/** An attempt to send a message. `error` is null if the endpoint accepted it. */
+export interface WebhookTry {
+  readonly at: string
+  readonly ms: number
+  readonly status: number | null
+  readonly error: string | null
 }
 
 /**

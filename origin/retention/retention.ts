@@ -10,6 +10,7 @@ import { deleteMisses } from '../front/search-misses.ts'
 import type { Images } from '../images/images.ts'
 import { deleteHistory } from '../jobs/queue-history.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import { deleteWebhookCounts } from '../webhooks/counts.ts'
 import {
   anonymizeOrders,
   deleteAudit,
@@ -62,6 +63,7 @@ const STEPS: readonly (readonly [kind: string, step: Step])[] = [
   ['deliveries', (tx, days) => deleteDeliveries(tx, days.RETENTION_DELIVERIES_DAYS)],
   ['dead_jobs', deleteDead],
   ['queue_minutes', deleteHistory],
+  ['webhook_counts', deleteWebhookCounts],
   ['searches', (tx) => deleteSearches(tx, RETENTION_BATCH)],
   ['search_misses', (tx, days) => deleteMisses(tx, days.RETENTION_EVENTS_DAYS, RETENTION_BATCH)],
   ['audit_log', (tx, days) => deleteAudit(tx, days.RETENTION_AUDIT_DAYS)],

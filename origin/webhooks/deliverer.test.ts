@@ -9,6 +9,7 @@ import { createMetrics } from '../base/metrics.ts'
 import { note } from '../findings/finding-queries.ts'
 import { addJobs, takeJobs } from '../jobs/job-queries.ts'
 import { JobRunner } from '../jobs/job-runner.ts'
+import { WebhookCounts } from './counts.ts'
 import { Deliverer } from './deliverer.ts'
 import { fanOut } from './fan-out.ts'
 import type { Load } from './pace.ts'
@@ -43,7 +44,15 @@ afterEach(async () => {
 function start(load: () => Load = () => 'light') {
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const log = pino({ level: 'silent' })
-  const deliverer = new Deliverer({ sql, sealer, sender, metrics: createMetrics(), log, load })
+  const deliverer = new Deliverer({
+    sql,
+    sealer,
+    sender,
+    metrics: createMetrics(),
+    log,
+    load,
+    counts: new WebhookCounts(),
+  })
   const runner = new JobRunner({ sql, log }, [deliverer])
   const worker = {
     round: () => runner.round(),

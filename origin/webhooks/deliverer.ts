@@ -6,8 +6,9 @@ import type { Logger } from 'pino'
 import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
-import { type Ended, type Job, type Outcome, QUEUES } from '../jobs/queues.ts'
+import { type Ended, type Job, type JobData, type Outcome, QUEUES, type WebhookTry } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { WebhookCounts } from './counts.ts'
 import type { Load } from './pace.ts'
 import { afterAttempt, HEALTHY, type Health, isFailing, isLasting, isResting, roomFor, shareOf } from './pace.ts'
 import type { Endpoint, SecretSealer } from './sealing.ts'
@@ -28,6 +29,8 @@ const MIN_TAKEN = 4 * CONNECTIONS
  */
 const BEGUN_WITHIN_MS = QUEUES.webhook.leaseMs - ANSWER_TIMEOUT_MS - 5_000
 const GONE = 410
+/** A message keeps this many of its latest attempts, which are about half of those of a day. */
+const KEPT_TRIES = 10
 /** A worker that has just started first sends the waiting messages. */
 const GIVE_UP_AFTER_MS = 15 * 60_000
 
@@ -38,6 +41,7 @@ interface DelivererDeps {
   readonly metrics: Pick<Metrics, 'webhooks' | 'webhookBacklog' | 'webhookAge' | 'findings'>
   readonly log: Logger
   readonly load: () => Load
+  readonly counts: Pick<WebhookCounts, 'add'>
 }
 
 /** A message that this worker has taken. */
@@ -115,6 +119,9 @@ export class Deliverer implements Consumer<'webhook'> {
     const { endpoint_id } = endpoint
     const known = this.#channels.get(endpoint_id)
     const channel = known ?? { endpoint, health: HEALTHY, waiting: [], sending: 0, open: 0 }
+    // An operator wants to know now whether it answers again.
+    if (endpoint.tried_at && endpoint.tried_at.getTime() !== channel.endpoint.tried_at?.getTime())
+      channel.health = { ...channel.health, probeAtMs: 0, restsUntilMs: 0 }
     channel.endpoint = endpoint
     this.#channels.set(endpoint_id, channel)
     return channel
@@ -146,12 +153,14 @@ export class Deliverer implements Consumer<'webhook'> {
     const { url, secrets } = channel.endpoint
     const isProbe = isFailing(channel.health)
     const { message, body } = job.data
-    const headers = signedHeaders(secrets, message, body, new Date())
+    const [begun, beganMs] = [new Date(), performance.now()]
+    const headers = signedHeaders(secrets, message, body, begun)
     const { status, error, retryAfterMs } = await sender.send(url, headers, body)
     channel.sending--
     metrics.webhooks.inc({ outcome: error === null ? 'delivered' : 'failed' })
     const before = channel.health
     const nowMs = performance.now()
+    this.#deps.counts.add(channel.endpoint.endpoint_id, error === null, Date.now())
     channel.health = afterAttempt(before, { succeeded: error === null, isProbe, retryAfterMs }, nowMs)
     if (isFailing(channel.health) && !isFailing(before)) log.warn({ url, error }, 'webhook endpoint fails')
     const isOver = error === null && (isFailing(before) || isLasting(before, job.attempt, nowMs))
@@ -159,7 +168,8 @@ export class Deliverer implements Consumer<'webhook'> {
     // other messages due.
     if (isOver) await this.#recovered(channel.endpoint)
     if (error !== null && isLasting(channel.health, job.attempt, nowMs)) await this.#lasts(channel.endpoint, error)
-    const note = { status }
+    const ms = Math.round(nowMs - beganMs)
+    const note = noteOf(job.data, { at: begun.toISOString(), ms, status, error })
     const ended = end(error === null ? { end: 'done', note } : { end: 'failed', error, note, afterMs: retryAfterMs })
     this.#sendWaiting(channel)
     await ended
@@ -224,4 +234,10 @@ export class Deliverer implements Consumer<'webhook'> {
   close(): void {
     this.#deps.sender.close()
   }
+}
+
+/** What a message keeps of an attempt. */
+function noteOf({ tries = [], failsSince }: JobData['webhook'], tried: WebhookTry): Partial<JobData['webhook']> {
+  const note = { status: tried.status, tries: [...tries, tried].slice(-KEPT_TRIES) }
+  return tried.error === null ? note : { ...note, failsSince: failsSince ?? tried.at }
 }

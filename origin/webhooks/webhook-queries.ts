@@ -61,7 +61,7 @@ const writeSecrets = (tx: Queryable, sealer: SecretSealer, { endpoint_id, secret
 export async function addEndpoint(
   sql: Sql,
   sealer: SecretSealer,
-  endpoint: Omit<Endpoint, 'created_at'>,
+  endpoint: Omit<Endpoint, 'created_at' | 'tried_at'>,
   operator: string,
 ): Promise<Endpoint> {
   const { endpoint_id, url, events, secrets, state, note } = endpoint
@@ -107,6 +107,7 @@ export async function removeEndpoint(sql: Sql, id: string, operator: string): Pr
     const [removed] = await tx<EndpointRow[]>`delete from webhook_endpoints where endpoint_id = ${id} returning *`
     if (!removed) return false
     await tx`delete from jobs where group_id = ${id}`
+    await tx`delete from webhook_counts where endpoint_id = ${id}`
     await audit(tx, [{ actor: operator, action: 'webhook deleted', sale: ALL_SALES, before: toJson(removed) }])
     return true
   })
@@ -151,11 +152,24 @@ export async function pauseEndpoint(sql: Queryable, id: string): Promise<void> {
 
 // -- Messages ----------------------------------------------------------------------------------------------------
 
-/** Makes the failed pending messages of an endpoint due at once, because it responds again. */
-export async function retryNow(sql: Queryable, endpointId: string): Promise<void> {
-  await sql`
+/** Makes the failed pending messages of an endpoint due at once. Returns their number. */
+export async function retryNow(sql: Queryable, endpointId: string): Promise<number> {
+  const { count } = await sql`
     update jobs set run_at = clock_timestamp()
     where queue = 'webhook' and group_id = ${endpointId} and state = 'pending' and attempts > 0 and not leased`
+  return count
+}
+
+/**
+ * Makes the failed messages of an endpoint due at once, and has each worker forget the pause that it gave the
+ * endpoint.
+ */
+export async function tryNow(tx: Queryable, { endpoint_id, url }: Endpoint, operator: string): Promise<number> {
+  await tx`update webhook_endpoints set tried_at = clock_timestamp() where endpoint_id = ${endpoint_id}`
+  const tried = await retryNow(tx, endpoint_id)
+  const after = { endpoint: endpoint_id, url, tried }
+  await audit(tx, [{ actor: operator, action: 'webhook tried', sale: ALL_SALES, after }])
+  return tried
 }
 
 /** One call gives up at most this many messages, which is more than an hour produces. */
@@ -189,20 +203,35 @@ export async function backlogOf(sql: Sql): Promise<{ pending: number; oldest_sec
 /** At most this many messages of an endpoint are counted. */
 const COUNTED = 10_000
 
-export type Backlog = Required<Pick<WebhookState, 'waiting' | 'oldest_seconds' | 'dead' | 'failure'>>
+type Known = 'waiting' | 'oldest_seconds' | 'dead' | 'failure' | 'sent_day' | 'median_ms'
+type Times = 'fails_since' | 'next_attempt_at' | 'accepted_at'
+export type Backlog = Required<Pick<WebhookState, Known>> & { readonly [Name in Times]: Date | null }
 
-/** The waiting and the given-up messages of each endpoint. */
+/** The time that an endpoint takes is the median of this many messages, the latest. */
+const MEASURED = 200
+
+/** The waiting and the given-up messages of each endpoint, and how it answered lately. */
 export async function readBacklogs(sql: Sql): Promise<Map<string, Backlog>> {
   const rows = await sql<(Backlog & { endpoint: string })[]>`
-    select e.endpoint_id as endpoint, p.waiting, p.oldest_seconds, p.failure,
+    select e.endpoint_id as endpoint, p.*, c.*,
+      (select percentile_cont(0.5) within group (order by (data -> 'tries' -> -1 ->> 'ms')::float8)
+       from (select data from jobs where group_id = e.endpoint_id::text and state = 'done'
+             order by job_id desc limit ${MEASURED}) d)::float8 as median_ms,
       (select count(*)::int from (
         select from jobs where queue = 'webhook' and group_id = e.endpoint_id::text and state = 'dead'
           limit ${COUNTED}) d) as dead
     from webhook_endpoints e cross join lateral (
-      select count(*)::int as waiting, max(error) as failure,
-        extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds
-      from (select created_at, error from jobs
-            where queue = 'webhook' and group_id = e.endpoint_id::text and state = 'pending' limit ${COUNTED}) j) p`
+      select count(*)::int as waiting,
+        extract(epoch from clock_timestamp() - min(created_at))::float8 as oldest_seconds,
+        (array_agg(error order by data -> 'tries' -> -1 ->> 'at' desc nulls last) filter (where error is not null))[1]
+          as failure,
+        min((data ->> 'failsSince')::timestamptz) filter (where error is not null) as fails_since,
+        min(run_at) filter (where error is not null and not leased) as next_attempt_at
+      from (select created_at, error, data, run_at, leased from jobs
+            where queue = 'webhook' and group_id = e.endpoint_id::text and state = 'pending' limit ${COUNTED}) j) p
+    cross join lateral (
+      select coalesce(sum(sent), 0)::int as sent_day, max(at) filter (where sent > 0) as accepted_at
+      from webhook_counts where endpoint_id = e.endpoint_id) c`
   return new Map(rows.map(({ endpoint, ...backlog }) => [endpoint, backlog]))
 }
 
@@ -241,10 +270,12 @@ export async function replayDeliveries(
   const which =
     'delivery' in replay
       ? tx`job_id = ${replay.delivery}`
-      : tx`created_at >= ${replay.from} and created_at < ${replay.to}`
+      : 'deliveries' in replay
+        ? tx`job_id = any(${[...replay.deliveries]}::bigint[])`
+        : tx`created_at >= ${replay.from} and created_at < ${replay.to}`
   const { count } = await tx`
     insert into jobs (queue, group_id, lane, data)
-    select queue, group_id, lane, data - 'status' from (
+    select queue, group_id, lane, data - '{status,tries,failsSince}'::text[] from (
       select distinct on (data ->> 'message') * from jobs
       where group_id = ${endpointId} and ${which} and state <> 'pending'
       order by data ->> 'message', job_id) once

@@ -76,12 +76,23 @@ export const WebhookChange = v.pipe(
 )
 export type WebhookChange = v.InferOutput<typeof WebhookChange>
 
+const DeliveryId = v.pipe(v.string('text is required'), v.regex(/^\d{1,15}$/, 'a delivery is required'))
+/** An operator chooses at most this many deliveries one by one. */
+const MAX_CHOSEN = 500
+
 export const ReplayRequest = v.union(
   [
-    exactly({ delivery: v.pipe(v.string('text is required'), v.regex(/^\d{1,15}$/, 'a delivery is required')) }),
+    exactly({ delivery: DeliveryId }),
+    exactly({
+      deliveries: v.pipe(
+        v.array(DeliveryId, 'a list is required'),
+        v.minLength(1, 'at least one'),
+        v.maxLength(MAX_CHOSEN, `at most ${MAX_CHOSEN}`),
+      ),
+    }),
     exactly({ from: instant, to: instant }),
   ],
-  'delivery, or from and to, are required',
+  'delivery, deliveries, or from and to, are required',
 )
 export type ReplayRequest = v.InferOutput<typeof ReplayRequest>
 

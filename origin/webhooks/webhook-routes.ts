@@ -11,12 +11,15 @@ import { closeAbout } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { readBody, refuse } from '../lib/http/request.ts'
 import { operatorOf, requireRole } from '../operators/operator-auth.ts'
+import { readWebhookHistory } from './counts.ts'
+import { reasonOf } from './failure.ts'
 import type { Endpoint, SecretSealer } from './sealing.ts'
 import type { Sender } from './sender.ts'
 import { liveSecrets, maskSecret, newSecret, rotate } from './signing.ts'
 import {
   addEndpoint,
   addTest,
+  type Backlog,
   changeEndpoint,
   findEndpoint,
   MAX_REPLAY,
@@ -25,6 +28,7 @@ import {
   readEndpoints,
   removeEndpoint,
   replayDeliveries,
+  tryNow,
 } from './webhook-queries.ts'
 import { DeliveryQuery, ReplayRequest, WebhookChange, WebhookConfig } from './webhook-requests.ts'
 
@@ -51,7 +55,8 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
 
   app.get('/webhooks', async (c) => {
     const [endpoints, backlogs] = await Promise.all([readEndpoints(sql, sealer), readBacklogs(sql)])
-    return c.json({ webhooks: endpoints.map((one) => ({ ...describe(one), ...backlogs.get(one.endpoint_id) })) })
+    const stateOf = (one: Endpoint) => ({ ...describe(one), ...inJson(backlogs.get(one.endpoint_id)) })
+    return c.json({ webhooks: endpoints.map(stateOf) })
   })
 
   app.post('/webhooks', owner, async (c) => {
@@ -106,6 +111,7 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
         attempts: job.attempts,
         status: data.status ?? null,
         error: job.error,
+        tries: data.tries ?? [],
         created_at: job.created_at.toISOString(),
         next_attempt_at: state === 'pending' ? job.run_at.toISOString() : null,
         delivered_at: state === 'done' ? (job.finished_at?.toISOString() ?? null) : null,
@@ -131,12 +137,26 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
     return c.json({ replayed }, 202)
   })
 
+  app.get('/webhooks/:endpoint/history', async (c) => {
+    const { endpoint_id } = orNone(await findEndpoint(sql, sealer, idOf(c)))
+    return c.json(await readWebhookHistory(sql, endpoint_id, Date.now()))
+  })
+
+  app.post('/webhooks/:endpoint/try', async (c) => {
+    const id = idOf(c)
+    const tried = await sql.begin(async (tx) => {
+      const endpoint = orNone(await findEndpoint(tx, sealer, id))
+      if (endpoint.state === 'paused') refuse(problem('conflict', { detail: PAUSED }))
+      return tryNow(tx, endpoint, operatorOf(c))
+    })
+    return c.json({ tried }, 202)
+  })
+
   app.post('/webhooks/:endpoint/test', owner, async (c) => {
     const id = idOf(c)
     await sql.begin(async (tx) => {
       const endpoint = orNone(await findEndpoint(tx, sealer, id))
-      if (endpoint.state === 'paused')
-        refuse(problem('conflict', { detail: 'The endpoint is paused: resume it first.' }))
+      if (endpoint.state === 'paused') refuse(problem('conflict', { detail: PAUSED }))
       await addTest(tx, endpoint, operatorOf(c))
     })
     return c.body(null, 202)
@@ -146,6 +166,19 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
 }
 
 const NO_ENDPOINT = 'There is no such webhook endpoint.'
+const PAUSED = 'The endpoint is paused: resume it first.'
+
+function inJson(backlog: Backlog | undefined): Partial<WebhookState> {
+  if (!backlog) return {}
+  const { fails_since, next_attempt_at, accepted_at, ...known } = backlog
+  return {
+    ...known,
+    reason: known.failure === null ? null : reasonOf(known.failure),
+    fails_since: fails_since?.toISOString() ?? null,
+    next_attempt_at: next_attempt_at?.toISOString() ?? null,
+    accepted_at: accepted_at?.toISOString() ?? null,
+  }
+}
 
 /** An endpoint as the API returns it. `secret` is returned only once, to its creator. */
 function describe(

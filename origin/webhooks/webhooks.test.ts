@@ -17,6 +17,7 @@ const ORDERS = ['order.reserved', 'order.paying', 'order.confirmed']
 
 interface Delivery extends Readonly<Record<'delivery' | 'state' | 'type', string>> {
   readonly attempts: number
+  readonly tries: readonly object[]
   readonly body: { readonly data: { readonly sale: string } }
 }
 
@@ -234,4 +235,47 @@ test('each change of an endpoint, and each replay, has an audit entry, without i
     { action: 'webhook deleted', before: about, after: null },
   ])
   expect(JSON.stringify(entries)).not.toContain('whsec_')
+})
+
+test('tells why an endpoint accepts nothing, tries it at once on request, and counts its attempts', async () => {
+  const sale = await origin.sale()
+  const to = await endpoint(sale, ['order.reserved'])
+  receiver.answers((_, response) => void response.writeHead(503).end('upstream: no healthy host'))
+  await origin.checkout(sale)
+  await origin.checkout(sale)
+  const listed = async () => {
+    const { body } = await origin.admin('GET', '/webhooks')
+    return (body.webhooks as { endpoint: string }[]).find(({ endpoint }) => endpoint === to.id)
+  }
+  await expect.poll(listed).toMatchObject({
+    waiting: 2,
+    reason: 'It answers 503: its server fails',
+    fails_since: expect.any(String),
+    next_attempt_at: expect.any(String),
+    accepted_at: null,
+    sent_day: 0,
+    median_ms: null,
+  })
+  const refused = { ms: expect.any(Number), status: 503, error: '503 upstream: no healthy host' }
+  await expect.poll(async () => (await to.deliveries()).map(({ tries }) => tries[0])).toMatchObject([refused, refused])
+  receiver.answers(undefined)
+  await origin.sql()`update jobs set run_at = now() + interval '1 hour' where group_id = ${to.id}`
+  expect(await origin.admin('POST', `/webhooks/${to.id}/try`)).toMatchObject({ status: 202, body: { tried: 2 } })
+  // The counts are written every five seconds.
+  await expect
+    .poll(listed)
+    .toMatchObject({ waiting: 0, reason: null, fails_since: null, accepted_at: expect.any(String), sent_day: 2 })
+  const { body } = await origin.admin('GET', `/webhooks/${to.id}/history`)
+  const steps = body.steps as Record<'sent' | 'failed' | 'waiting', number>[]
+  const sum = (name: 'sent' | 'failed' | 'waiting') => steps.reduce((all, step) => all + step[name], 0)
+  expect([steps.length, sum('sent'), sum('waiting')]).toEqual([180, 2, 0])
+  expect(sum('failed')).toBeGreaterThanOrEqual(2)
+  // Chosen deliveries are sent again together, and begin without attempts.
+  const deliveries = (await to.deliveries('?state=delivered')).map(({ delivery }) => delivery)
+  const again = await origin.admin('POST', `/webhooks/${to.id}/replay`, { deliveries })
+  expect(again).toMatchObject({ status: 202, body: { replayed: 2 } })
+  await expect.poll(() => to.deliveries()).toHaveLength(4)
+  await expect.poll(() => to.deliveries('?state=pending')).toEqual([])
+  const [newest] = await to.deliveries()
+  expect(newest).toMatchObject({ attempts: 1, tries: [{ status: 204, error: null }] })
 })

@@ -1,6 +1,18 @@
 /** The log of events, its readers, and the addresses of webhooks. */
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, boolean, check, index, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import type { LedgerStatus } from '../../../shared/api/order-status.ts'
 import { instant, transaction } from './columns.ts'
 import type { orders } from './orders.ts'
@@ -74,4 +86,18 @@ export const webhookEndpoints = pgTable('webhook_endpoints', {
   state: text().$type<'active' | 'paused'>().notNull().default('active'),
   note: text().notNull().default(''),
   created_at: instant().notNull().defaultNow(),
+  /** When an operator last asked for an attempt at once. */
+  tried_at: instant(),
 })
+
+/** The attempts at each endpoint, in steps of some seconds, for a day. A worker that dies loses its last ones. */
+export const webhookCounts = pgTable(
+  'webhook_counts',
+  {
+    endpoint_id: uuid().notNull(),
+    at: instant().notNull(),
+    sent: integer().notNull(),
+    failed: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.endpoint_id, t.at] }), index('webhook_counts_by_time').on(t.at)],
+)

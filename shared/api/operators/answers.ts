@@ -178,8 +178,30 @@ export interface WebhookState {
   readonly waiting?: number
   readonly oldest_seconds?: number | null
   readonly dead?: number
-  /** The error of the last attempt of a waiting message. */
+  /** The error of the latest attempt that failed, of a message that waits. */
   readonly failure?: string | null
+  /** The same in words; since when the first of these messages fails, and when one is tried again. */
+  readonly reason?: string | null
+  readonly fails_since?: string | null
+  readonly next_attempt_at?: string | null
+  /** The time of the last message that it accepted; null if none within a day. */
+  readonly accepted_at?: string | null
+  /** The messages accepted within a day, and the median of the latest in milliseconds; null without one. */
+  readonly sent_day?: number
+  readonly median_ms?: number | null
+}
+
+/** The response of `GET /admin/webhooks/{endpoint}/history`: the last quarter of an hour, the oldest step first. */
+export interface WebhookHistory {
+  readonly step_seconds: number
+  readonly steps: readonly {
+    readonly at: string
+    /** The attempts that ended in this step. */
+    readonly sent: number
+    readonly failed: number
+    /** The messages made in this step that still wait. */
+    readonly waiting: number
+  }[]
 }
 
 /** An entry of `GET /admin/webhooks/{endpoint}/deliveries`, whose response is `{ deliveries, next }`. */
@@ -191,6 +213,13 @@ export interface Delivery {
   readonly attempts: number
   readonly status: number | null
   readonly error: string | null
+  /** The latest attempts, the oldest first. */
+  readonly tries: readonly {
+    readonly at: string
+    readonly ms: number
+    readonly status: number | null
+    readonly error: string | null
+  }[]
   readonly created_at: string
   readonly next_attempt_at: string | null
   readonly delivered_at: string | null

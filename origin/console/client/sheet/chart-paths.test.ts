@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { areaPath, linePath, meansOf, moved, runsOf, scaleOf, timeTicks, zoomed } from './chart-paths.ts'
+import { areaPath, barsPath, linePath, meansOf, moved, runsOf, scaleOf, timeTicks, zoomed } from './chart-paths.ts'
 
 test('a line is the mean of five seconds, and no mean reaches across a gap', () => {
   expect(meansOf([10, 0, 20, null, 8, 4])).toEqual([10, 5, 10, null, 8, 6])
@@ -42,4 +42,9 @@ test('a window zooms around the cursor and stays within what is known', () => {
   expect(zoomed({ fromMs: 0, toMs: 30_000 }, 0.1, 0, bounds)).toEqual({ fromMs: 0, toMs: 20_000 })
   expect(moved({ fromMs: 600_000, toMs: 900_000 }, 60_000, bounds)).toEqual({ fromMs: 600_000, toMs: 900_000 })
   expect(moved({ fromMs: 600_000, toMs: 900_000 }, -700_000, bounds)).toEqual({ fromMs: 0, toMs: 300_000 })
+})
+
+test('bars stand on those below them, and a value of 0 has none', () => {
+  expect(barsPath([0, 5], 10)).toBe('M500 100V50h400V100z')
+  expect(barsPath([0, 5], 10, [3, 5])).toBe('M500 50V0h400V50z')
 })

@@ -52,6 +52,8 @@ export function runsOf(values: Values, isGap = false): (readonly [first: number,
 
 const WIDTH = 1_000
 const HEIGHT = 100
+/** The part of its place that a bar takes. */
+const BAR = 0.8
 export const VIEW_BOX = `0 0 ${WIDTH} ${HEIGHT}`
 
 const round = (value: number) => Math.round(value * 10) / 10
@@ -80,6 +82,16 @@ export function areaPath(values: Values, top: number): string {
       return `M${xOf(first, values.length)} ${HEIGHT}${line}V${HEIGHT}z`
     })
     .join('')
+}
+
+/** Bars from these bottoms, each nearly as wide as its part of the chart. A value of 0 has no bar. */
+export function barsPath(values: readonly number[], top: number, bottoms: readonly number[] = []): string {
+  const width = WIDTH / Math.max(1, values.length)
+  const bar = (value: number, i: number) => {
+    const [from, to] = [bottoms[i] ?? 0, (bottoms[i] ?? 0) + value]
+    return `M${round(i * width)} ${yOf(from, top)}V${yOf(to, top)}h${round(width * BAR)}V${yOf(from, top)}z`
+  }
+  return values.map((value, i) => (value === 0 ? '' : bar(value, i))).join('')
 }
 
 export const gridPath = ({ ticks, top }: Scale) => ticks.map((tick) => `M0 ${yOf(tick, top)}H${WIDTH}`).join('')

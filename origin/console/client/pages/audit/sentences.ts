@@ -136,6 +136,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   },
   'webhook deleted': ({ before }) => `deleted the webhook endpoint ${String(before.url)}`,
   'webhook sent again': ({ after }) => `sent ${some(after.replayed, 'webhook message')} again`,
+  'webhook tried': ({ after }) => `had the webhook endpoint ${String(after.url)} tried at once`,
   'webhook tested': ({ after }) => `sent a test to the webhook endpoint ${String(after.url)}`,
   'view rules changed': ({ after }) =>
     `changed the rules of views, now ${some(Array.isArray(after.rules) ? after.rules.length : 0, 'rule')}`,

@@ -1,5 +1,5 @@
 /** The calls for webhooks. Each change reports its result and how to undo it. */
-import type { Delivery, WebhookState } from '../../../../../shared/api/operators/answers.ts'
+import type { Delivery, WebhookHistory, WebhookState } from '../../../../../shared/api/operators/answers.ts'
 import { send } from '../../api.ts'
 import { count } from '../../parts.tsx'
 import type { Done } from '../../toast.tsx'
@@ -24,6 +24,8 @@ export const readDeliveries = (endpoint: string, query: Readonly<Record<string, 
     `/${endpoint}/deliveries?${new URLSearchParams({ ...query, limit: '25' })}`,
   )
 
+export const readHistory = (endpoint: string) => call<WebhookHistory>('GET', `/${endpoint}/history`)
+
 export const nameOf = ({ note, url }: Pick<Endpoint, 'note' | 'url'>) => note || url
 
 export const add = (json: Change) => call<Endpoint>('POST', '', json)
@@ -47,6 +49,13 @@ export async function remove(endpoint: Endpoint): Promise<Done> {
 export async function sendTest(endpoint: Endpoint): Promise<Done> {
   await call('POST', `/${endpoint.endpoint}/test`)
   return { text: `A test is on its way to ${nameOf(endpoint)}.` }
+}
+
+export async function tryNow(endpoint: Endpoint): Promise<Done> {
+  const { tried } = await call<{ tried: number }>('POST', `/${endpoint.endpoint}/try`)
+  return {
+    text: `${nameOf(endpoint)} is asked again now; ${count(tried)} ${tried === 1 ? 'message waits' : 'messages wait'}.`,
+  }
 }
 
 export async function sendAgain(endpoint: Endpoint, what: object): Promise<Done> {
