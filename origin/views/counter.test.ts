@@ -12,7 +12,7 @@ import { liveSums, sumCounts } from './count-queries.ts'
 import { ViewCounter } from './counter.ts'
 import { readBehind } from './log-queries.ts'
 import { viewOf } from './testing.ts'
-import { countVisitors, daysOf } from './uniques.ts'
+import { countPages, countVisitors, daysOf } from './uniques.ts'
 import { appendViews } from './view-log.ts'
 import { ViewRules } from './view-rules.ts'
 
@@ -88,6 +88,22 @@ test('a worker that takes over knows the visitors of before, and counts while Re
   await countAll(counterWith(redis))
   expect(await totalOf('taken-over')).toMatchObject({ counted: 1, dropped: 1 })
   expect(await countVisitors(redis, 'taken-over', ['2026-11-28'], 'page', ['sale'])).toEqual([null])
+})
+
+test('pages are seen now if their latest beacon is, and as long as the counts are not behind', async () => {
+  const redis = redisOf()
+  await expect.poll(() => redis.status).toBe('ready')
+  const beganMs = Date.parse('2026-11-29T12:00:00Z')
+  const opened = Array.from({ length: 40 }, () => viewOf({ sale: 'looked-at', at_ms: beganMs }))
+  const stays = opened.slice(0, 30).map((view) => ({ ...view, seen_seconds: 15, at_ms: beganMs + 15_000 }))
+  await appendViews(sql, [...opened, ...stays, viewOf({ sale: 'looked-at', at_ms: beganMs, device: 'bot' })])
+  await countAll(counterWith(redis))
+  const pages = (seconds: number, behind = 0) => countPages(redis, 'looked-at', beganMs + 1000 * seconds, behind)
+  expect(await Promise.all([20, 35, 50].map((seconds) => pages(seconds)))).toEqual([40, 30, 0])
+  expect([await pages(50, 15), await pages(50, 61)]).toEqual([30, null])
+  redis.disconnect()
+  await expect.poll(() => redis.status).toBe('end')
+  expect(await pages(20)).toBeNull()
 })
 
 test('an hour that was counted wrong is a finding, until it is equal again', async () => {

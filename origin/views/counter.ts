@@ -77,7 +77,7 @@ export class ViewCounter {
     const decisions = decideAll(memory.state, compiled, page)
     const tally = tallyOf(decisions, memory.named)
     // Adding a visitor twice changes nothing, while one that is not added would be missing.
-    await addVisitors(redis, tally.visitors)
+    await addVisitors(redis, tally)
     const to = { seq: last.seq, read_to: last.written_at }
     if (!(await moveReader(sql, part, place, to, tally.rows))) return true
     this.#memories.set(part, { ...memory, seq: last.seq })

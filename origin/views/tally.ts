@@ -1,7 +1,7 @@
 /** Adds up decisions to the rows of the counts, before anything is written. Pure. */
 
 import { OTHER_SOURCE } from '../../shared/api/source.ts'
-import type { ViewEvent } from '../../shared/api/views.ts'
+import { HEARTBEAT_SECONDS, type ViewEvent } from '../../shared/api/views.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Decision } from './count.ts'
 
@@ -92,6 +92,7 @@ class Groups<T> {
 export class Tally {
   readonly #rows = new Groups<CountRow>()
   readonly #visitors = new Groups<Set<string>>()
+  readonly #pages = new Groups<Set<string>>()
   readonly #named: NamedKeys
 
   constructor(named: NamedKeys) {
@@ -111,13 +112,22 @@ export class Tally {
     return new Map(named)
   }
 
+  /** The counted views whose page was seen, by the names of `pagesKey`. */
+  get pages(): ReadonlyMap<string, ReadonlySet<string>> {
+    const named = this.#pages.all().map(({ sale, span, of }) => [pagesKey(sale, span), of.total.get('')] as const)
+    return new Map(named.flatMap(([key, views]) => (views ? [[key, views] as const] : [])))
+  }
+
   add(decision: Decision): void {
     const { view, kind } = decision
     const sale = view.sale ?? ''
     const keys = keysOf(view, this.#named)
-    const minute = Math.floor((kind === 'seen' ? decision.atMs : view.at_ms) / MINUTE_MS)
+    const atMs = kind === 'seen' ? decision.atMs : view.at_ms
+    const minute = Math.floor(atMs / MINUTE_MS)
     for (const by of KINDS) count(this.#rowOf(sale, minute, by, keys[by]), decision)
     if ('rule' in decision) count(this.#rowOf(sale, minute, 'rule', decision.rule), decision)
+    if (kind === 'counted' || kind === 'seen')
+      getOrAdd(this.#pages.of(sale, beatOf(atMs)).total, '', () => new Set()).add(view.view)
     if (kind !== 'counted') return
     const visitors = this.#visitors.of(sale, Math.floor(view.at_ms / DAY_MS))
     for (const by of KINDS) getOrAdd(visitors[by], keys[by], () => new Set()).add(view.pseudonym)
@@ -154,6 +164,12 @@ function getOrAdd<T>(map: Map<string, T>, key: string, make: () => T): T {
   map.set(key, made)
   return made
 }
+
+/** The time between two heartbeats in which something was: each page that is seen has one beacon in each. */
+export const beatOf = (atMs: number) => Math.floor(atMs / (1000 * HEARTBEAT_SECONDS))
+
+/** The key in Redis of the pages that were seen in the time of a heartbeat. */
+export const pagesKey = (saleId: string, beat: number) => `{${saleId}}:views:pages:${beat}`
 
 /** The key in Redis of the visitors of a day. Keys of one sale are on one node of a Cluster. */
 export const uniquesKey = (saleId: string, day: string, by: By, key: string) =>

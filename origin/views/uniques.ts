@@ -3,7 +3,7 @@
  * counted by the day. While Redis is away nobody is counted, and the answer says so.
  */
 import type { Store } from '../stock/scripts.ts'
-import { type By, uniquesKey } from './tally.ts'
+import { type By, beatOf, pagesKey, type Tally, uniquesKey } from './tally.ts'
 
 /** Days are answered for so long. */
 const KEPT_SECONDS = 35 * 86_400
@@ -11,11 +11,29 @@ const KEPT_SECONDS = 35 * 86_400
 const MAX_DAYS = 35
 const DAY_MS = 86_400_000
 
-/** Adds visitors by the names of `uniquesKey`. */
-export async function addVisitors(redis: Store, visitors: ReadonlyMap<string, ReadonlySet<string>>): Promise<void> {
+/** Pages that are seen are asked for at once, or not at all. */
+const PAGES_KEPT_SECONDS = 300
+/** Beacons take so long to the counts; later than the second, nothing is known of the pages that are seen now. */
+const [DELAY_MS, MOST_BEHIND_SECONDS] = [5_000, 60]
+
+/** Adds the visitors of counted views, and the pages that are seen. */
+export async function addVisitors(redis: Store, { visitors, pages }: Pick<Tally, 'visitors' | 'pages'>): Promise<void> {
   if (redis.status !== 'ready') return
-  const added = [...visitors].flatMap(([key, names]) => [redis.pfadd(key, ...names), redis.expire(key, KEPT_SECONDS)])
-  await Promise.allSettled(added)
+  const add = (names: ReadonlyMap<string, ReadonlySet<string>>, keptSeconds: number) =>
+    [...names].flatMap(([key, each]) => [redis.pfadd(key, ...each), redis.expire(key, keptSeconds)])
+  await Promise.allSettled([...add(visitors, KEPT_SECONDS), ...add(pages, PAGES_KEPT_SECONDS)])
+}
+
+/** The pages of a sale that are being looked at; null while that is not known. */
+export async function countPages(
+  redis: Store,
+  saleId: string,
+  nowMs: number,
+  behindSeconds: number,
+): Promise<number | null> {
+  if (behindSeconds > MOST_BEHIND_SECONDS) return null
+  const whole = beatOf(nowMs - DELAY_MS - 1000 * behindSeconds) - 1
+  return redis.pfcount(pagesKey(saleId, whole)).catch(() => null)
 }
 
 /** The days (UTC) that a period touches. */

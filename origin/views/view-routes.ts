@@ -27,7 +27,7 @@ import { decideAll } from './counter.ts'
 import { readBehind, readLatest } from './log-queries.ts'
 import { exportLines, replay, seenViewOf } from './replay.ts'
 import type { CountRow } from './tally.ts'
-import { countVisitors, daysOf } from './uniques.ts'
+import { countPages, countVisitors, daysOf } from './uniques.ts'
 import type { ViewLog } from './view-log.ts'
 import type { ViewRules } from './view-rules.ts'
 
@@ -107,7 +107,9 @@ export function viewRoutes({ sql, redis, sales, viewRules }: ViewRoutesDeps) {
         readBehind(sql),
       ])
       const rows = all.slice(-MAX_ROWS)
-      const [[uniques = null], ofKeys] = await Promise.all([
+      const behindSeconds = Math.max(0, ...behind.map(({ seconds }) => seconds))
+      const [onPages, [uniques = null], ofKeys] = await Promise.all([
+        countPages(redis, saleId, sales.nowMs(), behindSeconds),
         countVisitors(redis, saleId, days, 'total', ['']),
         by === 'minute'
           ? rows.map(() => null)
@@ -123,11 +125,12 @@ export function viewRoutes({ sql, redis, sales, viewRules }: ViewRoutesDeps) {
         counted: total?.counted ?? 0,
         dropped: total?.dropped ?? 0,
         uniques,
+        on_pages: onPages,
         mean_seconds: total && total.counted > 0 ? total.seconds / total.counted : null,
         rows: rows.map(({ key, counted, dropped }, at) => ({ key, counted, dropped, uniques: ofKeys[at] ?? null })),
         by_rule: rules.map(({ key: rule, dropped }) => ({ rule, dropped })).filter(({ dropped }) => dropped > 0),
         as_of: new Date(sales.nowMs()).toISOString(),
-        behind_seconds: Math.max(0, ...behind.map(({ seconds }) => seconds)),
+        behind_seconds: behindSeconds,
       } satisfies SaleViews)
     })
 

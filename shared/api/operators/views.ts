@@ -111,6 +111,8 @@ interface Views {
 }
 
 export interface SaleViews extends Views {
+  /** The pages that are being looked at, about one in a hundred off; null while that is not known. */
+  readonly on_pages: number | null
   /** For how long a counted view was seen on average; null without one. */
   readonly mean_seconds: number | null
   readonly rows: readonly ({ readonly key: string } & Views)[]

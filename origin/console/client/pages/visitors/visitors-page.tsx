@@ -74,8 +74,13 @@ const languageIn = (key: string) => (key === UNKNOWN ? 'Not known' : languageNam
 const shareOf = (part: number, all: number) => `${figure((100 * part) / Math.max(1, all))} %`
 
 function Totals({ views }: { readonly views: Views }) {
-  const { counted, dropped, uniques, mean_seconds } = views
+  const { counted, dropped, uniques, on_pages, mean_seconds } = views
   const figures = [
+    {
+      name: 'On the pages now',
+      value: on_pages === null ? null : count(on_pages),
+      note: on_pages === null ? 'not known: counting is behind, or Redis away' : 'about, and in no background',
+    },
     {
       name: 'Views',
       value: count(counted),
