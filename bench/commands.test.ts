@@ -1,63 +1,18 @@
 /** The commands as a user runs them: what they refuse, print and leave behind. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { execa, type Subprocess } from 'execa'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { UsageError } from '../dev/lib/command.ts'
-import { type Loopback, serveOnLoopback } from '../dev/lib/loopback.ts'
 import { readCommand as operator } from '../dev/operator.ts'
-import { readOptions as verifyDraw } from '../dev/verify-draw.ts'
+import { verify, readOptions as verifyDraw } from '../dev/verify-draw.ts'
 import { commitmentOf } from '../shared/draw.ts'
 import { sampleSchedule } from '../shared/testing/sample-schedule.ts'
+import { runCommand, useSystemStub } from '../test/lib/command.ts'
 import { readOptions as bench } from './measure/bench.ts'
 import { readOptions as model, readReport } from './model/model.ts'
 import { readOptions as rehearsal } from './rehearsal/options.ts'
 
-const COMMANDS = {
-  rehearse: 'bench/rehearsal/rehearse.ts',
-  bench: 'bench/measure/bench.ts',
-  model: 'bench/model/model.ts',
-  'verify-draw': 'dev/verify-draw.ts',
-  start: 'dev/start.ts',
-} as const
-const ENV = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))
+const REHEARSE = 'bench/rehearsal/rehearse.ts'
 const schedule = sampleSchedule({ pre_queue_size: 10 })
-
-/** A system that only serves a schedule and accepts operators' calls. */
-let stub: Loopback
-const asked: string[] = []
-
-beforeAll(async () => {
-  stub = await serveOnLoopback((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
-    const sale = /^\/sales\/([^/]+)\/schedule$/.exec(request.url ?? '')?.[1]
-    if (sale !== undefined) return void response.end(JSON.stringify({ ...schedule, sale }))
-    response.writeHead(/^\/(admin|healthz)/.test(request.url ?? '') ? 200 : 503).end('{}')
-  })
-})
-afterAll(() => {
-  stub.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-async function command(name: keyof typeof COMMANDS, args: readonly string[], begun?: (child: Subprocess) => void) {
-  const child = execa(process.execPath, [COMMANDS[name], ...args], {
-    ...{ cwd: ROOT, env: ENV, extendEnv: false, reject: false, stripFinalNewline: false },
-  })
-  begun?.(child)
-  const { exitCode: status, stdout: out, stderr: err } = await child
-  return { status, out, err }
-}
-
-const fileIn = (name: string, text: string) => {
-  const path = join(folder, name)
-  writeFileSync(path, text)
-  return path
-}
+const { asked, rehearsal: onStub, scheduleUrl } = useSystemStub(schedule)
 
 const RUNNING = '--edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1'
 const READERS = { rehearsal, bench, model, 'verify-draw': verifyDraw, operator }
@@ -134,49 +89,20 @@ test('a rehearsal gives every crowd the time to come and to buy', () => {
   }
 })
 
-test.concurrent.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
-  '%s prints its options with -h',
-  async (name) => {
-    const { status, out, err } = await command(name, ['-h'])
-    expect([status, err, out]).toEqual([0, '', expect.stringContaining('--help')])
-  },
-)
-
-test.concurrent('a command says what is wrong with an option in a line, and runs nothing', async () => {
-  const { status, out, err } = await command('start', ['--colour=red'])
+test('a command says what is wrong with an option in a line, and runs nothing', async () => {
+  const { status, out, err } = await runCommand('dev/start.ts', ['--colour=red'])
   expect([status, out, err]).toEqual([2, '', "Unknown option '--colour'. See npm start -- --help\n"])
 })
 
-test.concurrent.each(['rehearse', 'bench'] as const)('%s first checks that its report can be written', async (name) => {
-  const { status, err } = await command(name, ['--out', join(fileIn(`a-file-for-${name}`, ''), 'reports')])
-  expect([status, err]).toEqual([2, expect.stringMatching(/Nothing can be written to .* \(ENOTDIR\)\.\n$/)])
-})
-
 describe('a rehearsal on a running system', () => {
-  const args = (edge = stub.url) =>
-    (
-      `--edge=${edge} --origin=${stub.url} --visitors=50 --front=0 --max-minutes=0.5 --admin-token=t ` +
-      `--out ${folder}`
-    ).split(' ')
-  beforeEach(() => {
-    asked.length = 0
-  })
-
   test('fails without an edge before it creates a sale', async () => {
-    const { status, err } = await command('rehearse', args('http://127.0.0.1:5'))
+    const { status, err } = await runCommand(REHEARSE, onStub('http://127.0.0.1:5'))
     expect([status, err]).toEqual([2, 'The edge at http://127.0.0.1:5 does not respond (ECONNREFUSED).\n'])
     expect(asked).toEqual([])
   })
 
-  test('ends without a stack when nobody reads its output', async () => {
-    const { status, err } = await command('rehearse', args(), (child) => {
-      child.stdout?.once('data', () => child.stdout?.destroy())
-    })
-    expect([status, err]).toEqual([2, ''])
-  })
-
   test('ends its sale on Ctrl-C, which npm passes on a second time', async () => {
-    const { status } = await command('rehearse', args(), (child) => {
+    const { status } = await runCommand(REHEARSE, onStub(), (child) => {
       child.stdout?.once('data', () => {
         child.kill('SIGINT')
         setTimeout(() => child.kill('SIGINT'), 1)
@@ -188,22 +114,15 @@ describe('a rehearsal on a running system', () => {
       expect.stringMatching(/^POST \/admin\/sales\/rehearsal-\w+\/end$/),
     ])
   })
-
-  test('ends itself and its sale when the npm that started it is killed', async () => {
-    // The shell takes the part of npm: its child keeps the pipe open.
-    const npm = execa('sh', ['-c', '"$@" & wait', 'sh', process.execPath, COMMANDS.rehearse, ...args()], {
-      ...{ cwd: ROOT, env: { ...ENV, npm_lifecycle_event: 'rehearse' }, extendEnv: false, reject: false },
-    })
-    npm.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.includes('sale rehearsal-')) npm.kill('SIGKILL')
-    })
-    await npm
-    expect(asked.at(-1)).toMatch(/^POST \/admin\/sales\/rehearsal-\w+\/end$/)
-  })
 })
 
-const verify = (...args: string[]) =>
-  command('verify-draw', ['--schedule', `${stub.url}/sales/s/schedule`, '--number=3', ...args])
+/** Returns the exit status of `npm run verify-draw`, and what it prints. */
+async function verified(...args: string[]) {
+  const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
+  onTestFinished(() => printed.mockRestore())
+  const status = await verify(['--schedule', scheduleUrl(), '--number=3', ...args])
+  return { status, out: printed.mock.calls.join('\n') }
+}
 
 test.each<[what: string, args: string[], status: number, says: string]>([
   [
@@ -216,12 +135,12 @@ test.each<[what: string, args: string[], status: number, says: string]>([
   ['claims nothing about the past without a commitment', [], 0, 'fits the commitment as it is published now'],
   ['claims nothing about a number that was perhaps never issued', ['--number=11'], 0, 'if it was given out'],
 ])('verify-draw %s', async (_, args, wanted, says) => {
-  const { status, out } = await verify(...args)
+  const { status, out } = await verified(...args)
   expect([status, out]).toEqual([wanted, expect.stringContaining(says)])
   expect(out.includes('when you noted the commitment down')).toBe(args.includes('--commitment') && wanted === 0)
 })
 
 test('verify-draw says in one line that a schedule cannot be read', async () => {
-  const { status, out, err } = await verify('--schedule=http://127.0.0.1:5/')
-  expect([status, out, err]).toEqual([2, '', 'The schedule could not be read: ECONNREFUSED\n'])
+  const reading = verified('--schedule=http://127.0.0.1:5/')
+  await expect(reading).rejects.toThrow(new UsageError('The schedule could not be read: ECONNREFUSED'))
 })

@@ -1,19 +1,21 @@
 /**
- * The tests of the rest pass without the feed and the promo codes: all pure ones, and those of the origin that do not
- * call the routes of what is deleted. Each feature's use with the others is tested by files that name its routes.
+ * The types of the rest hold without the feed and the promo codes, and its tests pass: all pure ones, and those of the
+ * origin that do not call the routes of what is deleted. Each feature's use with the others is tested by files that
+ * name its routes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
 import { testsByProject } from '../test/run/tiers.ts'
-import { withoutFeatures } from './leaves.ts'
+import { checkTypes, withoutFeatures } from './leaves.ts'
 
 /** Tests that name these call a deleted feature. */
 const CALLS = /promo-codes|\/feed\b|\/announcement|'announce'/
 
 test('without the feed and the promo codes the rest is whole', async () => {
   await withoutFeatures(async (copy) => {
+    await checkTypes(copy)
     const { pure, origin } = testsByProject(copy)
     const ofRest = origin.filter((file) => !CALLS.test(readFileSync(join(copy, file), 'utf8')))
     expect(ofRest.length).toBeGreaterThan(origin.length / 2)

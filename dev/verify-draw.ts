@@ -36,8 +36,9 @@ export function readOptions(args?: readonly string[]) {
   return { url: options.schedule ?? '', number, noted }
 }
 
-async function verify(): Promise<number> {
-  const { url, number, noted } = readOptions()
+/** Prints what it finds, and returns the exit status. */
+export async function verify(args?: readonly string[]): Promise<number> {
+  const { url, number, noted } = readOptions(args)
   const schedule = await readSchedule(url)
   const commitment = noted ?? schedule.draw_commitment
   console.log(`sale          ${schedule.sale}${schedule.line === undefined ? '' : `, line ${schedule.line}`}`)
@@ -80,4 +81,4 @@ async function readSchedule(url: string): Promise<Schedule> {
   }
 }
 
-if (import.meta.main) await run(HELP, 'Cannot verify the draw:', verify)
+if (import.meta.main) await run(HELP, 'Cannot verify the draw:', () => verify())

@@ -29,9 +29,9 @@ describe('of crowds that come at the same time', () => {
       result.catch(() => {})
       return result
     }
-    units = play('--visitors 60 --stock 20 --known 0.1 --bots 0.05')
-    hall = play('--visitors 40 --seats 60')
-    drop = play('--visitors 40 --stock 20 --goods --code-uses 2')
+    units = play('--visitors 40 --stock 12 --known 0.1 --bots 0.05')
+    hall = play('--visitors 24 --seats 40')
+    drop = play('--visitors 24 --stock 12 --goods --code-uses 2')
   })
 
   /** Returns the checks that hold; none may fail. */
@@ -45,8 +45,8 @@ describe('of crowds that come at the same time', () => {
     const result = await units
     const all = ['sold exactly', 'the draw matches its commitment', 'charged once, and only for sold orders']
     expect(goodChecksOf(result)).toEqual(expect.arrayContaining([...all, 'no bot enters without an admission']))
-    expect(result.ends.bought).toBe(20)
-    expect(Object.values(result.ends).reduce((all, n) => all + n, 0)).toBe(60)
+    expect(result.ends.bought).toBe(12)
+    expect(Object.values(result.ends).reduce((all, n) => all + n, 0)).toBe(40)
     expect(afterTurnText(result)).toMatch(/^[3-9]\.\d\d; at most 4 for \d+% of \d+/)
   })
 

@@ -80,18 +80,23 @@ test('each call takes its role, by a key or by a session, and a session changes 
     headers: { cookie: cookies.get(role) ?? '', ...(site && { 'sec-fetch-site': site }) },
   })
   const wrong: object[] = []
-  for (const { route, needed } of ALL) {
+  for (const [nth, { route, needed }] of ALL.entries()) {
     const isRead = route.startsWith('GET ')
     const lower = below(needed)
     const cases: [who: string, as: Parameters<typeof statusOf>[1], may: boolean][] = [
       ['nobody', {}, false],
-      ['a token that is almost right', { token: `${ADMIN_TOKEN}x` }, false],
-      ['the beginning of a token', { token: ADMIN_TOKEN.slice(0, -1) }, false],
       ['the admin token', { token: ADMIN_TOKEN }, true],
       [`the key of ${needed}`, { token: keys.get(needed) ?? '' }, true],
       [`the session of ${needed}`, session(needed, 'same-origin'), true],
+      // One check of all routes reads what is no key, and where a session is used.
+      ...(nth % 10 === 0
+        ? ([
+            ['a token that is almost right', { token: `${ADMIN_TOKEN}x` }, false],
+            ['the beginning of a token', { token: ADMIN_TOKEN.slice(0, -1) }, false],
+            ['the session of owner from no page', session('owner'), isRead],
+          ] as [string, object, boolean][])
+        : []),
       ['the session of owner from another site', session('owner', 'cross-site'), isRead],
-      ['the session of owner from no page', session('owner'), isRead],
       ...(lower === undefined
         ? []
         : ([[`the key of ${lower}`, { token: keys.get(lower) ?? '' }, false]] as [string, object, boolean][])),

@@ -123,6 +123,6 @@ test('stored, shown and summed up in SQL, with lines taken out too, it is the bi
         found.map((one) => ({ product_id: `%${one.discount.code}`, held: holding.includes(one) ? 1 : 0 })),
       )
     }),
-    { numRuns: 40 },
+    { numRuns: 15 },
   )
 })
