@@ -5,6 +5,7 @@
 import type { AuditRow } from '../../shared/api/operators/answers.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Queryable, Sql } from './connection.ts'
+import { isParcel } from './order-statements.ts'
 
 /** The name of the caller who has the admin token. */
 export const ADMIN_NAME = 'admin'
@@ -99,9 +100,13 @@ export async function readAudit(sql: Sql, { sale, operator, action, after, limit
       before, after,
       (select s.name from sales s where s.sale_id = a.sale_id) as sale_name,
       (select p.name from products p where p.sale_id = a.sale_id and p.product_id = a.product_id) as product_name,
-      (select o.currency from orders o where o.order_id = a.order_id) as currency
+      o.currency, o.is_parcel
     from audit_log a
-    where true ${sale === undefined ? sql`` : sql`and sale_id = ${sale}`}
+    left join lateral (
+      select o.currency, ${isParcel(sql)} as is_parcel from orders o join sales s using (sale_id)
+        left join contacts c using (order_id)
+      where o.order_id = a.order_id) o on true
+    where true ${sale === undefined ? sql`` : sql`and a.sale_id = ${sale}`}
       ${operator === undefined ? sql`` : sql`and actor = ${operator}`}
       ${action === undefined ? sql`` : sql`and action = ${action}`}
       ${after === undefined ? sql`` : sql`and entry_id < ${after}`}

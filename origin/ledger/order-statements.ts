@@ -143,6 +143,13 @@ export async function findOrder(sql: Queryable, id: string): Promise<OrderView |
   return order
 }
 
+/**
+ * True for an order that is sent to an address, of the sale `s` and with the contact `c`. Once its contact is deleted,
+ * the sale says it.
+ */
+export const isParcel = (sql: Queryable) =>
+  sql`(s.delivery ->> 'kind' = 'address' and (c.order_id is null or c.delivery is not null))`
+
 /** The order id under each key, parallel to the keys; null where there is none. */
 export async function findByKeys(
   sql: Sql,
@@ -275,8 +282,8 @@ export async function readOrderEvents(
 ): Promise<OrderUpdate[]> {
   const rows = await sql<(OrderView & Pick<OrderUpdate, 'events'>)[]>`
     select o.*, extract(epoch from o.reserved_until - (select hold_clock()))::float8 * 1000 as left_ms,
-      (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at, 'data', e.data) order by e.seq),
-        '[]')
+      (select coalesce(json_agg(
+         json_build_object('seq', e.seq, 'status', e.status, 'at', e.at, 'data', e.data) order by e.seq), '[]')
        from (select 0 as seq, case when o.reserved_until > o.created_at then 'reserved' else 'cancelled' end as status,
                o.created_at as at, null::jsonb as data where o.order_id is not null and a.last < 0
              union all
@@ -304,6 +311,18 @@ export type ExportedOrder = OrderRow & {
   readonly refunded_at: Date | null
 }
 
+const exported = (sql: Queryable) => sql`
+  select *, (select name from products p where p.sale_id = o.sale_id and p.product_id = o.product_id) as product_name,
+    (select tax from sales s where s.sale_id = o.sale_id) as tax,
+    (select delivery from contacts c where c.order_id = o.order_id) as delivery,
+    (select captured_at from captures c where c.charge_id = o.charge_id),
+    (select max(refunded_at) from refunds r where r.charge_id = o.charge_id) as refunded_at
+  from orders o`
+
+/** These orders for an export, the newest first. */
+export const exportedOrders = (sql: Queryable, ids: readonly string[]) =>
+  sql<ExportedOrder[]>`${exported(sql)} where order_id = any(${ids as string[]}::uuid[]) order by order_id desc`
+
 /** All orders of a sale in pages, each in a transaction of its own. */
 export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<ExportedOrder[], undefined> {
   // This key never changes, and the index one_order_per_key has it in this order.
@@ -314,13 +333,7 @@ export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<Exp
       // Where Postgres believes that a sale is small, it would read and sort all remaining orders for each page.
       await tx`select set_config('enable_sort', 'off', true)`
       return tx<ExportedOrder[]>`
-        select *, (select name from products p where p.sale_id = o.sale_id
-          and p.product_id = o.product_id) as product_name,
-          (select tax from sales s where s.sale_id = o.sale_id) as tax,
-          (select delivery from contacts c where c.order_id = o.order_id) as delivery,
-          (select captured_at from captures c where c.charge_id = o.charge_id),
-          (select max(refunded_at) from refunds r where r.charge_id = o.charge_id) as refunded_at
-        from orders o
+        ${exported(tx)}
         where sale_id = ${saleId} and (visitor, idempotency_key) > (${visitor}, ${idempotency_key})
         order by visitor, idempotency_key limit ${EXPORT_PAGE}`
     })

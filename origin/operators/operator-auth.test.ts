@@ -12,7 +12,8 @@ const origin = useOrigin()
 const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
   viewer: {
     GET: `/sales /sales/:sale /sales/:sale/live /sales/:sale/report /sales/:sale/preview /sales/:sale/findings /findings
-      /audit /queues /queues/:queue/dead /sales/:sale/orders /orders /orders/:order /blocks /sales/:sale/rules
+      /audit /queues /queues/:queue/dead /sales/:sale/orders /orders /orders/counts
+      /orders/export /orders/:order /blocks /sales/:sale/rules
       /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
       /webhooks/:endpoint/deliveries /webhooks/:endpoint/history /sales/:sale/promo-codes /search/synonyms

@@ -85,10 +85,13 @@ export const withoutPerson = (row: ExportedOrder) =>
   Object.fromEntries(IMPERSONAL.map((name) => [name, fieldOf(row, name)]))
 
 /** `GET /admin/sales/{sale}/orders`, as NDJSON or, with `?format=csv`, as CSV. */
-export function exportOrders(sql: Sql, c: Context, saleId: string): Response {
+export const exportOrders = (sql: Sql, c: Context, saleId: string): Response =>
+  sendOrders(c, exportPages(sql, saleId), `${saleId}-orders`)
+
+/** Pages of orders to download. */
+export function sendOrders(c: Context, pages: AsyncGenerator<ExportedOrder[], void>, name: string): Response {
   const format = c.req.query('format') ?? 'ndjson'
   if (format !== 'csv' && format !== 'ndjson') return refuse(invalidField('format', 'csv or ndjson is required'))
   const object = (row: ExportedOrder) => Object.fromEntries(COLUMNS.map((name) => [name, fieldOf(row, name)]))
-  const pages = exportPages(sql, saleId)
-  return sendTable({ columns: COLUMNS, ids: IDS, pages, field: fieldOf, object, name: `${saleId}-orders` }, format)
+  return sendTable({ columns: COLUMNS, ids: IDS, pages, field: fieldOf, object, name }, format)
 }

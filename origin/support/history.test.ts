@@ -139,3 +139,38 @@ test('says where it goes to, and what it costs beside its lines', async () => {
     contact: { delivery },
   })
 })
+
+test('orders are counted, and exported as chosen or as the filters find them, which the audit log has', async () => {
+  const delivery = { name: 'Ann Lee', street: 'Quay 1', postcode: '10115', city: 'Berlin', country: 'DE' }
+  const sale = await origin.sale({ delivery: { kind: 'address' } })
+  const orders: string[] = []
+  for (let i = 0; i < 2; i++)
+    orders.push((await origin.checkout(sale, { body: { product_id: 'one', delivery } })).body.order_id ?? '')
+  const [first = ''] = orders
+  const about = `sale=${sale}&from=2026-01-01T00:00:00Z`
+  await eventually(
+    () => origin.admin('GET', `/orders/counts?${about}`),
+    ({ body }) => (body as { counts?: { reserved?: number } }).counts?.reserved === 2,
+  )
+  const found = await origin.admin('GET', `/orders?q=&status=reserved,paying&${about}`)
+  expect(found.body).toMatchObject({ orders: [{ is_parcel: true, picture: null, refunding_minor: 0 }, {}] })
+  const exported = async (query: string) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const { body } = await origin.call('GET', `/admin/orders/export?format=csv&${query}`, { headers })
+    return String((body as { text?: string }).text)
+      .split('\n')
+      .slice(1)
+      .flatMap((line) => (line === '' ? [] : [line.split(',', 1)[0]]))
+  }
+  expect(await exported(`orders=${first}`)).toEqual([first])
+  expect((await exported(about)).sort()).toEqual(orders.sort())
+  expect(await exported(`status=expired&${about}`)).toEqual([])
+  expect(await origin.admin('GET', '/orders/export?orders=x')).toMatchObject({ status: 422 })
+  expect((await origin.admin('GET', `/audit?sale=${sale}&action=orders+exported`)).body).toMatchObject({
+    entries: [{}, {}],
+  })
+  await origin.admin('POST', `/orders/${first}/notes`, { text: 'ring twice' })
+  expect((await origin.admin('GET', `/audit?sale=${sale}&action=noted`)).body).toMatchObject({
+    entries: [{ is_parcel: true, currency: 'EUR' }],
+  })
+})

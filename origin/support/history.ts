@@ -15,6 +15,11 @@ export const foundOrder = (order: OrderRow, nowMs: number, about: About | undefi
   ticket_number: order.ticket_number,
   charge_id: order.charge_id,
   ...(about?.email && { email: about.email }),
+  picture: about?.picture ?? null,
+  is_parcel: about?.is_parcel ?? false,
+  card: order.card,
+  payment_method: order.payment_method,
+  refunding_minor: about ? about.refunding_minor : 0,
 })
 
 /**
@@ -30,14 +35,13 @@ export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<
       readAbout(tx, [orderId]),
       readBlockOf(tx, order.visitor),
     ])
-    const { payment_method, idempotency_key, updated_at, attempts } = order
+    const { idempotency_key, updated_at, attempts } = order
     const found = foundOrder(order, nowMs, about.get(orderId))
     const costs = lineCosts(order)
     return {
       ...found,
       lines: found.lines.map((line, i) => ({ ...line, cost_minor: costs[i] ?? 0 })),
       bill: billOn(order),
-      payment_method,
       idempotency_key,
       attempts,
       reason_in_full: order.reason,

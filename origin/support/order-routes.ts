@@ -31,7 +31,7 @@ interface OrderDeps {
 }
 
 /** With any of these in its query, `GET /orders` is support's search. */
-const OF_SEARCH = ['q', 'status', 'product']
+const OF_SEARCH = ['q', 'status', 'product', 'from', 'to', 'problem']
 
 export function orderRoutes({ sql, orders, reconciler, sales, vouchers }: OrderDeps) {
   const fulfil = async (c: Context, orderId: string, saleId?: string) => {

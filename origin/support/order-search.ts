@@ -4,26 +4,16 @@
  * forgiven.
  */
 import { withAsciiDomain } from '../../shared/api/fields.ts'
-import { type LedgerStatus, ORDER_STATUSES } from '../../shared/api/order-status.ts'
 import { numberOf } from '../../shared/format.ts'
 import { storedText } from '../../shared/lib/text.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import {
-  type Filters,
-  type Found,
-  findByProbes,
-  findSimilar,
-  newestOfAll,
-  newestOrders,
-  type Probe,
-} from './support-queries.ts'
+import { ALL_STATUSES, type Filters, newestOrders } from './order-filters.ts'
+import { type Found, findByProbes, findSimilar, type Probe } from './support-queries.ts'
 
-export interface Search {
+export interface Search extends Omit<Filters, 'statuses'> {
   readonly text: string
-  readonly sale?: string | undefined
-  readonly product?: string | undefined
-  readonly statuses?: readonly LedgerStatus[] | undefined
+  readonly statuses?: Filters['statuses'] | undefined
   readonly limit: number
   /** The `next` of the previous page. */
   readonly after?: string | undefined
@@ -48,8 +38,6 @@ const SHORTEST_SIMILAR = 4
 const QUERY_CANCELED = '57014'
 /** If a search finds this many orders, the input is taken to have no typing error. */
 const FEW = 5
-
-const ALL: readonly LedgerStatus[] = [...ORDER_STATUSES.filter((status) => status !== 'processing'), 'returned']
 
 const wordsIn = (text: string) =>
   (text.match(/[\p{L}\p{N}@._:+-]+/gu) ?? []).filter((word) => /[\p{L}\p{N}]/u.test(word))
@@ -90,9 +78,9 @@ const uuid = (hex: string, rest: string) =>
 
 /** Returns one page of the found orders. */
 export async function findOrderIds(sql: Sql, search: Search): Promise<Page> {
-  const { text, sale, product, statuses = ALL, limit } = search
-  const filters: Filters = { sale, product, statuses }
-  const after = cursorOf(search.after)
+  const { text, limit, after: cursor, statuses = ALL_STATUSES, ...others } = search
+  const filters: Filters = { ...others, statuses }
+  const after = cursorOf(cursor)
   const typed = storedText(text).toLowerCase().split(' ').map(withAsciiDomain).join(' ')
   if (typed === '') return newest(sql, filters, after?.order_id ?? LAST_ID, limit)
   const found = await findAll(sql, typed, filters)
@@ -106,10 +94,7 @@ export async function findOrderIds(sql: Sql, search: Search): Promise<Page> {
 }
 
 async function newest(sql: Sql, filters: Filters, before: string, limit: number): Promise<Page> {
-  const isFiltered = filters.sale ?? filters.product ?? (filters.statuses.length < ALL.length || undefined)
-  const ids = isFiltered
-    ? await newestOrders(sql, filters, before, limit + 1)
-    : await newestOfAll(sql, before, limit + 1)
+  const ids = await newestOrders(sql, filters, before, limit + 1)
   const page = ids.slice(0, limit)
   return { ids: page, next: ids.length > limit ? `${EXACT}_${page.at(-1)}` : null }
 }

@@ -5,9 +5,11 @@
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import type { HistoryEntry, OrderTimeline } from '../../shared/api/operators/answers.ts'
-import type { LedgerStatus } from '../../shared/api/order-status.ts'
 import { ALL_SALES, audit, READS } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import { isParcel } from '../ledger/order-statements.ts'
+import { holdLane } from '../mail/mail-requests.ts'
+import { type Filters, matches, withProduct } from './order-filters.ts'
 
 /** The limit is far above the usual: an order has about ten events, each with a delivery to a few endpoints. */
 const MOST_ENTRIES = 1_000
@@ -42,14 +44,17 @@ export async function readHistory(sql: Queryable, orderId: string): Promise<Hist
         union all
         select 3, coalesce(finished_at, created_at), 'delivery', null,
           case state when 'done' then 'delivered' else state end,
-          jsonb_build_object('type', data ->> 'type', 'delivery_id', job_id, 'endpoint_id', group_id, 'message_id',
-            data ->> 'message',
-          'attempts', attempts, 'status', data -> 'status', 'error', error)
+          jsonb_build_object('type', data ->> 'type', 'delivery_id', job_id, 'endpoint_id', group_id,
+            'endpoint', (select coalesce(nullif(w.note, ''), w.url) from webhook_endpoints w
+              where w.endpoint_id::text = group_id),
+            'message_id', data ->> 'message', 'attempts', attempts, 'status', data -> 'status', 'error', error)
+          || case when state = 'pending' then jsonb_build_object('next_at', run_at) else '{}' end
         from jobs where queue = 'webhook' and lane = ${orderId}
         union all
         select 3, coalesce(finished_at, run_at), 'mail', null, case state when 'done' then 'sent' else state end,
           jsonb_build_object('type', data ->> 'type', 'attempts', attempts, 'error', error)
-        from jobs where queue = 'mail' and lane = ${orderId}
+          || case when state = 'pending' then jsonb_build_object('next_at', run_at) else '{}' end
+        from jobs where queue = 'mail' and lane in (${orderId}, ${holdLane(orderId)})
         union all
         select 1, at, 'action', actor, action, jsonb_build_object('before', before, 'after', after)
         from audit_log where order_id = ${orderId} and action <> all(${[NOTED, ...READS]})
@@ -129,12 +134,6 @@ export type Probe = { readonly rank: number } /** The short number. */ & (
   /** The products whose name contains the text. */
   | { readonly product: string }
 )
-
-export interface Filters {
-  readonly sale: string | undefined
-  readonly product: string | undefined
-  readonly statuses: readonly LedgerStatus[]
-}
 
 export interface Found {
   readonly order_id: string
@@ -237,65 +236,33 @@ function ofProducts(sql: Queryable, like: string, rank: number, { sale, statuses
     cross join lateral (${withProduct(sql, MAX_OF_PRODUCT)}) o)`
 }
 
-/** The newest orders with the product `p` in the status `w` in any order line. */
-function withProduct(sql: Queryable, limit: number, before?: string) {
-  const newest = (table: PendingQuery<Row[]>) => sql`
-    (select s.order_id from ${table} s
-     where s.sale_id = p.sale_id and s.product_id = p.product_id and s.status = w.status
-       ${before === undefined ? sql`` : sql`and s.order_id < ${before}`}
-     order by s.order_id desc limit ${limit})`
-  return sql`${newest(sql`order_search`)} union all ${newest(sql`order_search_products`)}`
-}
-
-function matches(sql: Queryable, { sale, product, statuses }: Filters) {
-  return sql`s.status = any(${statuses as string[]}::text[])
-    ${sale === undefined ? sql`` : sql`and s.sale_id = ${sale}`}
-    ${product === undefined ? sql`` : sql`and (s.product_id = ${product} or ${hasOther(sql, product)})`}`
-}
-
-const hasOther = (sql: Queryable, product: string) => sql`exists (
-  select from order_search_products o where o.order_id = s.order_id and o.product_id = ${product})`
-
-/** The newest orders before `before` that pass the filters. At least one filter must be set. */
-export async function newestOrders(
-  sql: Queryable,
-  { sale, product, statuses }: Filters,
-  before: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await sql<{ order_id: string }[]>`
-    select ${product === undefined ? sql`distinct` : sql``} o.order_id from products p
-    cross join unnest(${statuses as string[]}::text[]) w(status)
-    -- Each filter probes the index, because scanning the orders would take long if few of them match.
-    cross join lateral (${withProduct(sql, limit, before)}) o
-    where not p.is_promo_code and ${sale === undefined ? sql`true` : sql`p.sale_id = ${sale}`}
-      and ${product === undefined ? sql`true` : sql`p.product_id = ${product}`}
-    order by o.order_id desc limit ${limit}`
-  return rows.map(({ order_id }) => order_id)
-}
-
-/** The newest of all orders before `before`. */
-export async function newestOfAll(sql: Queryable, before: string, limit: number): Promise<string[]> {
-  const rows = await sql<{ order_id: string }[]>`
-    select order_id from order_search where order_id < ${before} order by order_id desc limit ${limit}`
-  return rows.map(({ order_id }) => order_id)
-}
-
 /** The data that operators see with an order. */
 export interface About {
   readonly order_id: string
   readonly sale_name: string
   readonly product_name: string
   readonly email: string | null
+  /** The address of a picture of the first line's goods. */
+  readonly picture: string | null
+  readonly is_parcel: boolean
+  /** The sum of the open refunds; null if one of them gives back whatever is left. */
+  readonly refunding_minor: number | null
 }
 
 /** The result is keyed by order id. */
 export async function readAbout(sql: Queryable, ids: readonly string[]): Promise<Map<string, About>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<About[]>`
-    select o.order_id, s.name as sale_name, coalesce(p.name, o.product_id) as product_name, c.email
+    select o.order_id, s.name as sale_name, coalesce(p.name, o.product_id) as product_name, c.email,
+      coalesce(g.products #>> array[o.product_id, 'images', '0', 'url'],
+        g.products #>> array[p.variant_of, 'images', '0', 'url']) as picture,
+      ${isParcel(sql)} as is_parcel, r.refunding_minor
     from orders o join sales s using (sale_id) left join products p using (sale_id, product_id)
-      left join contacts c using (order_id)
+      left join contacts c using (order_id) left join goods g on g.sale_id = o.sale_id
+      cross join lateral (
+        select case when count(*) filter (where amount_minor is null) = 0
+          then coalesce(sum(amount_minor), 0)::float8 end as refunding_minor
+        from refunds where order_id = o.order_id and refunded_at is null) r
     where o.order_id = any(${ids as string[]}::uuid[])`
   return new Map(rows.map((row) => [row.order_id, row]))
 }

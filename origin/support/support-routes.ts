@@ -1,22 +1,24 @@
 /** The operators' calls for support: find an order, read its timeline, add a note to it, and forget a visitor. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { OrderId, ProductId, pageLimit, SaleId } from '../../shared/api/fields.ts'
+import { instant, OrderId, ProductId, pageLimit, SaleId } from '../../shared/api/fields.ts'
 import { NoteRequest } from '../../shared/api/operators/requests.ts'
 import { ORDER_STATUSES, type OrderStatus } from '../../shared/api/order-status.ts'
 import { parse } from '../../shared/parse.ts'
 import { problem } from '../../shared/problem.ts'
 import type { RecentSearches } from '../front/recent-searches.ts'
-import { ALL_SALES, ReadAudit } from '../ledger/audit.ts'
+import { ALL_SALES, audit, type READS, ReadAudit } from '../ledger/audit.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { findOrders } from '../ledger/order-statements.ts'
+import { EXPORT_PAGE, type ExportedOrder, exportedOrders, findOrders } from '../ledger/order-statements.ts'
 import { jsonBody, query, refuse } from '../lib/http/request.ts'
 import { operatorOf, requireRole } from '../operators/operator-auth.ts'
+import { sendOrders } from '../orders/export.ts'
 import { requireOrder } from '../orders/orders.ts'
 import { forgetVisitor } from '../retention/retention-queries.ts'
 import type { OperatedSales } from '../sales/sales.ts'
 import { foundOrder, orderHistory } from './history.ts'
-import { findOrderIds, kindOfSearch } from './order-search.ts'
+import { countByStatus } from './order-filters.ts'
+import { findOrderIds, kindOfSearch, type Search } from './order-search.ts'
 import { insertNote, readAbout } from './support-queries.ts'
 
 /** The number of found orders on a page, by default and at most. */
@@ -24,14 +26,45 @@ const [FOUND, MOST_FOUND] = [50, 200]
 const STATUSES = ORDER_STATUSES.filter(
   (status): status is Exclude<OrderStatus, 'processing'> => status !== 'processing',
 )
-const SearchQuery = v.object({
-  q: v.optional(v.pipe(v.string(), v.maxLength(200, 'at most 200 characters')), ''),
+const Made = {
   sale: v.optional(SaleId),
   product: v.optional(ProductId),
-  status: v.optional(v.picklist(STATUSES, `one of ${STATUSES.join(', ')} is required`)),
+  /** The orders made from this time on, and before that one. */
+  from: v.optional(instant),
+  to: v.optional(instant),
+}
+const CountQuery = v.object(Made)
+const Filter = {
+  ...Made,
+  q: v.optional(v.pipe(v.string(), v.maxLength(200, 'at most 200 characters')), ''),
+  /** Several statuses have commas between them. */
+  status: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',')),
+      v.array(v.picklist(STATUSES, `of ${STATUSES.join(', ')}, with commas between them, is required`)),
+    ),
+  ),
+  problem: v.optional(v.picklist(['true'], 'true is required')),
+}
+const SearchQuery = v.object({
+  ...Filter,
   limit: v.optional(pageLimit(MOST_FOUND), String(FOUND)),
   after: v.optional(v.string()),
 })
+/** Either what the filters find, or these orders with commas between them. */
+const ExportQuery = v.object({
+  ...Filter,
+  orders: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',')),
+      v.array(OrderId),
+      v.maxLength(MOST_FOUND, `at most ${MOST_FOUND} orders`),
+    ),
+  ),
+})
+type Asked = Omit<v.InferOutput<typeof SearchQuery>, 'limit' | 'after'>
 /** A visitor's name is at most as long as a token's subject. */
 const Visitor = v.object({ visitor: v.pipe(v.string(), v.maxLength(200, 'at most 200 characters')) })
 
@@ -50,11 +83,11 @@ export function supportRoutes({ sql, sales, searches }: SupportDeps) {
        * of more than a thousand changes a second.
        */
       .get('/orders', query(SearchQuery), async (c) => {
-        const { q, sale, product, status, limit, after } = c.req.valid('query')
-        const looked = { by: kindOfSearch(q), product, status }
+        const { limit, after, ...asked } = c.req.valid('query')
+        const { q, sale, product, status, problem, from, to } = asked
+        const looked = { by: kindOfSearch(q), product, status: status?.join(), from, to, problem }
         await reads.log({ actor: operatorOf(c), action: 'orders searched', sale: sale ?? ALL_SALES, after: looked })
-        const statuses = status === 'refunded' ? (['refunded', 'returned'] as const) : status && [status]
-        const page = await findOrderIds(sql, { text: q, sale, product, statuses, limit, after })
+        const page = await findOrderIds(sql, { ...searchOf(asked), limit, after })
         const [orders, about] = await Promise.all([findOrders(sql, page.ids), readAbout(sql, page.ids)])
         const byId = new Map(orders.map((order) => [order.order_id, order]))
         const found = page.ids.flatMap((id) => byId.get(id) ?? [])
@@ -62,6 +95,19 @@ export function supportRoutes({ sql, sales, searches }: SupportDeps) {
           orders: found.map((order) => foundOrder(order, sales.nowMs(), about.get(order.order_id))),
           next: page.next,
         })
+      })
+
+      .get('/orders/counts', query(CountQuery), async (c) => {
+        const { sale, product, from, to } = c.req.valid('query')
+        return c.json(await countByStatus(sql, { sale, product, fromMs: msOf(from), toMs: msOf(to) }))
+      })
+
+      .get('/orders/export', query(ExportQuery), async (c) => {
+        const { orders, ...asked } = c.req.valid('query')
+        const table = sendOrders(c, orders ? chosenPages(sql, orders) : foundPages(sql, searchOf(asked)), 'orders')
+        const sale = asked.sale ?? ALL_SALES
+        await audit(sql, [{ actor: operatorOf(c), action: 'orders exported' satisfies (typeof READS)[number], sale }])
+        return table
       })
 
       .get('/orders/:order', async (c) => {
@@ -85,4 +131,24 @@ export function supportRoutes({ sql, sales, searches }: SupportDeps) {
         return c.json(await forgetVisitor(sql, visitor, operatorOf(c)))
       })
   )
+}
+
+const msOf = (time: string | undefined) => (time === undefined ? undefined : Date.parse(time))
+
+function searchOf({ q, sale, product, status, problem, from, to }: Asked): Omit<Search, 'limit'> {
+  const statuses = status?.flatMap((one) => (one === 'refunded' ? (['refunded', 'returned'] as const) : [one]))
+  return { text: q, sale, product, statuses, fromMs: msOf(from), toMs: msOf(to), isProblem: problem === 'true' }
+}
+
+async function* chosenPages(sql: Sql, ids: readonly string[]): AsyncGenerator<ExportedOrder[], void> {
+  yield await exportedOrders(sql, ids)
+}
+
+async function* foundPages(sql: Sql, search: Omit<Search, 'limit'>): AsyncGenerator<ExportedOrder[], void> {
+  for (let after: string | undefined; ; ) {
+    const { ids, next } = await findOrderIds(sql, { ...search, limit: EXPORT_PAGE, after })
+    yield await exportedOrders(sql, ids)
+    if (next === null) return
+    after = next
+  }
 }

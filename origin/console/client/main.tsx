@@ -18,8 +18,8 @@ import { HallPage } from './pages/hall/hall-page.tsx'
 import { ImportPage } from './pages/hall/import-page.tsx'
 import { InvitationsPage } from './pages/invitations/invitations-page.tsx'
 import { OperatorsPage } from './pages/operators/operators-page.tsx'
-import { OrderPage } from './pages/orders/order-page.tsx'
-import { SearchPage } from './pages/orders/search-page.tsx'
+import { OrderPage } from './pages/order/order-page.tsx'
+import { OrdersPage } from './pages/orders/orders-page.tsx'
 import { PreviewPage } from './pages/preview/preview-page.tsx'
 import { PromoCodesPage } from './pages/promo-codes/promo-codes-page.tsx'
 import { QueuesPage } from './pages/queues/queues-page.tsx'
@@ -92,7 +92,7 @@ function Console() {
             <QueuesPage />
           </Route>
           <Route path="/console/orders">
-            <SearchPage />
+            <OrdersPage />
           </Route>
           <Route path="/console/orders/:order">{({ order }) => <OrderPage key={order} order={order} />}</Route>
           <Route path="/console/search">

@@ -18,7 +18,10 @@ export const orderSearch = pgTable(
     product_id: text().notNull(),
     status: text().$type<LedgerStatus>().notNull(),
   },
-  (t) => [index('searched_by_product').on(t.sale_id, t.product_id, t.status, t.order_id)],
+  (t) => [
+    index('searched_by_product').on(t.sale_id, t.product_id, t.status, t.order_id),
+    index('searched_by_status').on(t.status, t.order_id),
+  ],
 )
 
 /** The other products and sections of orders that have several: a row for each, and none for most orders. */

@@ -1,7 +1,8 @@
 /** What operators read: the shapes of responses, for the origin that writes them and the console that shows them. */
 import type { RuleConfig } from '../access.ts'
 import type { Address, BillLine } from '../goods.ts'
-import type { Order, OrderLine } from '../public.ts'
+import type { OrderStatus } from '../order-status.ts'
+import type { Card, Order, OrderLine } from '../public.ts'
 import type { Backlog } from './report.ts'
 
 /** The type after conversion to JSON, in which dates are text in ISO 8601. */
@@ -46,8 +47,9 @@ export interface AuditRow {
   readonly product_id: string | null
   readonly product_name: string | null
   readonly order_id: string | null
-  /** The currency of the order. */
+  /** The currency of the order, and whether it is sent to an address; null for an entry about no order. */
   readonly currency: string | null
+  readonly is_parcel: boolean | null
   readonly before: unknown
   readonly after: unknown
 }
@@ -106,6 +108,23 @@ export interface FoundOrder extends Omit<Order, 'contact'> {
   readonly ticket_number: number
   readonly charge_id: string | null
   readonly email?: string
+  /** The address of a picture of the first line's goods. */
+  readonly picture: string | null
+  /** True if it is sent to an address; otherwise it is handed over. */
+  readonly is_parcel: boolean
+  /** The card that paid it, or else the method. */
+  readonly card: Card | null
+  readonly payment_method: string | null
+  /** The sum of the refunds that the provider has not confirmed yet; null for whatever is left. */
+  readonly refunding_minor: number | null
+}
+
+/** The response of `GET /admin/orders/counts`. */
+export interface OrderCounts {
+  /** The orders in each status; null if there are too many to count in time. */
+  readonly counts: Readonly<Record<Exclude<OrderStatus, 'processing'>, number>> | null
+  /** The orders with a problem: a payment, a refund or a mail was given up, or an open finding names the order. */
+  readonly problems: number | null
 }
 
 /** One event of an order, or one action on it. */
@@ -125,7 +144,6 @@ export interface OrderTimeline extends FoundOrder {
   readonly lines: (OrderLine & { readonly cost_minor: number })[]
   /** The costs of the order in addition to its lines. */
   readonly bill: readonly BillLine[]
-  readonly payment_method: string | null
   readonly idempotency_key: string
   readonly attempts: number
   readonly reason_in_full: string | null

@@ -5,6 +5,8 @@ interface Column<Row> {
   readonly name: string
   /** True if the name is for screen readers only. */
   readonly unnamed?: boolean
+  /** What stands in the head in place of the name. */
+  readonly head?: ComponentChildren
   /** Numbers stand at the end. */
   readonly number?: boolean
   /** True for what a phone leaves out. */
@@ -35,11 +37,17 @@ export function Table<Row>({ label, columns, rows, keyOf, isChosen }: TableProps
       <table class="fold">
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column.name} scope="col" class={classOf(column)}>
-                {column.unnamed ? <span class="unseen">{column.name}</span> : column.name}
-              </th>
-            ))}
+            {columns.map((column) =>
+              column.head === undefined ? (
+                <th key={column.name} scope="col" class={classOf(column)}>
+                  {column.unnamed ? <span class="unseen">{column.name}</span> : column.name}
+                </th>
+              ) : (
+                <td key={column.name} class={classOf(column)}>
+                  {column.head}
+                </td>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { describe, type Entry } from './sentences.ts'
 
-const about = { sale: 's', sale_name: 'S', product_id: null, product_name: null, order_id: null, currency: null }
+const about = {
+  sale: 's',
+  sale_name: 'S',
+  product_id: null,
+  product_name: null,
+  order_id: null,
+  currency: null,
+  is_parcel: null,
+}
 const entry = { entry: '1', at: '2026-11-23T06:54:45Z', operator: 'ada', ...about }
 const says = (action: string, before: unknown, after: unknown, changes: Partial<Entry> = {}) =>
   describe({ ...entry, action, before, after, ...changes }).sentence

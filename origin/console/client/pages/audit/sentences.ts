@@ -10,7 +10,7 @@ import { type Change, changesOf } from './diff.ts'
 
 export type Entry = AsJson<AuditRow>
 /** The parts of an entry that its sentence needs. */
-export type Told = Pick<Entry, 'action' | 'before' | 'after' | 'product_id' | 'product_name' | 'currency'>
+export type Told = Pick<Entry, 'action' | 'before' | 'after' | 'product_id' | 'product_name' | 'currency' | 'is_parcel'>
 type Fields = Readonly<Record<string, unknown>>
 interface Sides {
   readonly entry: Told
@@ -96,7 +96,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'units returned': ({ after }) => `put ${after.lines ? linesIn(after) : 'the units'} of the order back on sale`,
   blocked: () => 'cancelled the order, since its buyer is blocked',
   'cancelled the latest, being oversold': () => 'cancelled the order, since more was sold than there is',
-  fulfilled: () => 'marked the order as handed over',
+  fulfilled: ({ entry }) => `marked the order as ${entry.is_parcel ? 'sent' : 'handed over'}`,
   'refund requested': ({ entry, after }) => {
     const amount = entry.currency === null ? 'a part' : money('en', Number(after.amount_minor), entry.currency)
     return `refunded ${amount} of ${after.lines ? `${linesIn(after)} of ` : ''}the order${because(after.reason)}`

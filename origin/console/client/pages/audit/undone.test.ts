@@ -2,7 +2,15 @@ import { expect, test } from 'vitest'
 import type { Entry } from './sentences.ts'
 import { withUndoings } from './undone.ts'
 
-const about = { sale: 's', sale_name: 'S', product_id: null, product_name: null, order_id: null, currency: null }
+const about = {
+  sale: 's',
+  sale_name: 'S',
+  product_id: null,
+  product_name: null,
+  order_id: null,
+  currency: null,
+  is_parcel: null,
+}
 /** Entries are given in the order of time. */
 const told = (...actions: (readonly [action: string, before: unknown, after: unknown, sale?: string])[]) => {
   const entries = actions.map(([action, before, after, sale = 's'], i): Entry => {

@@ -89,6 +89,7 @@ function Done({ action: { at, what, by, detail }, names }: { readonly action: In
     product_id,
     product_name: (product_id && names.get(product_id)) ?? null,
     currency: null,
+    is_parcel: null,
   })
   return (
     <li class="is-info">

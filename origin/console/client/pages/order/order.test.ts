@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressLines, boughtIn, isParcel, lineName, type Order, proposedMinor } from './order.ts'
+import { addressLines, boughtIn, lineName, type Order, proposedMinor, stateOf } from './order.ts'
 
 type Line = Order['lines'][number]
 const line = (changes: Partial<Line>): Line => ({
@@ -42,9 +42,16 @@ test('writes an address as on a parcel', () => {
   expect(addressLines({ city: 'Berlin' })).toEqual(['Berlin'])
 })
 
-test('an order is a parcel if it has an address to go to', () => {
-  const contact = { email: 'a@b.example', delivery: { name: 'A' } }
-  expect(isParcel({ contact } as unknown as Order)).toBe(true)
-  expect(isParcel({ contact: { email: 'a@b.example' } } as unknown as Order)).toBe(false)
-  expect(isParcel({ contact: null } as unknown as Order)).toBe(false)
+test.each([
+  ['Paid', {}],
+  ['Paid, in part refunded', { refunded_minor: 400 }],
+  ['Refund under way', { refunding_minor: 400 }],
+  // Whatever is left.
+  ['Refund under way', { refunding_minor: null }],
+  ['Handed over', { status: 'fulfilled' }],
+  ['Sent', { status: 'fulfilled', is_parcel: true }],
+  ['Not paid in time', { status: 'expired' }],
+] as const)('an order is in the state "%s"', (words, changes) => {
+  const order = { status: 'confirmed', is_parcel: false, refunded_minor: 0, refunding_minor: 0 } as const
+  expect(stateOf({ ...order, ...changes })[1]).toBe(words)
 })

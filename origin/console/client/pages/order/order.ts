@@ -2,6 +2,7 @@
 import type { Address } from '../../../../../shared/api/goods.ts'
 import type { AsJson, FoundOrder, HistoryEntry, OrderTimeline } from '../../../../../shared/api/operators/answers.ts'
 import type { OrderLine } from '../../../../../shared/api/public.ts'
+import type { Mark } from '../../sheet/marks.tsx'
 
 export type Entry = AsJson<HistoryEntry>
 export type Order = AsJson<OrderTimeline>
@@ -49,8 +50,13 @@ export function lineName({ name, quantity, row, number, seat_id }: OrderLine): s
   return `${quantity} × ${name}`
 }
 
+interface Bought {
+  readonly lines: readonly OrderLine[]
+  readonly product_name: string
+}
+
 /** Summarises an order as its first line and the number of the others. */
-export function boughtIn({ lines, product_name }: Pick<FoundOrder, 'lines' | 'product_name'>): string {
+export function boughtIn({ lines, product_name }: Bought): string {
   const [first, ...others] = lines
   if (!first) return product_name
   return `${lineName(first)}${others.length > 0 ? ` and ${others.length} more` : ''}`
@@ -66,8 +72,35 @@ export function isPending(order: Order): boolean {
   return isCapturing || isSending || openRefunds(order).length > 0
 }
 
-/** True if the order is sent to an address, and not handed over to somebody. */
-export const isParcel = ({ contact }: Pick<Order, 'contact'>) => Boolean(contact?.delivery)
+const ORDINALS = ['first', 'second', 'third']
+/** The number in words, as far as there are payment attempts. */
+export const ordinal = (n: number) => ORDINALS[n - 1] ?? `${n}th`
+
+type Stated = Pick<FoundOrder, 'status' | 'is_parcel' | 'refunded_minor' | 'refunding_minor'>
+
+/** The state of an order as a mark and in words. */
+export function stateOf({ status, is_parcel, refunded_minor, refunding_minor }: Stated): readonly [Mark, string] {
+  if (refunding_minor !== 0) return ['watch', 'Refund under way']
+  const part = refunded_minor > 0 ? ', in part refunded' : ''
+  switch (status) {
+    case 'processing':
+      return ['info', 'Being recorded']
+    case 'reserved':
+      return ['info', 'Held']
+    case 'paying':
+      return ['info', 'Being paid']
+    case 'confirmed':
+      return ['good', `Paid${part}`]
+    case 'fulfilled':
+      return ['good', `${is_parcel ? 'Sent' : 'Handed over'}${part}`]
+    case 'expired':
+      return ['off', 'Not paid in time']
+    case 'cancelled':
+      return ['off', 'Cancelled']
+    case 'refunded':
+      return ['off', 'Refunded']
+  }
+}
 
 /** The account of a signed-in visitor. */
 export const accountOf = (visitor: string) => (visitor.startsWith('user:') ? visitor.slice('user:'.length) : null)

@@ -1,0 +1,1 @@
+CREATE INDEX "searched_by_status" ON "order_search" USING btree ("status","order_id");
