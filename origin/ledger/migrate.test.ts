@@ -63,16 +63,14 @@ test('the command migrates, has nothing to do the second time, and leaves functi
 
 test('a migration waits shortly for what somebody else has locked, and tries again', async () => {
   const { url, sql } = await database()
-  await migrate(url)
-  await sql`delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)`
-  await sql`drop table ledger_release`
   const other = connect(url, 1)
   onTestFinished(() => other.end({ timeout: 1 }))
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
   const holding = other
     .begin(async (tx) => {
-      await tx`create table ledger_release ()`
+      // The first migration makes this table, so it waits for whoever else does.
+      await tx`create table blocks ()`
       locked()
       await released
       throw new Error('rolled back')
@@ -89,5 +87,5 @@ test('a migration waits shortly for what somebody else has locked, and tries aga
   await expect.poll(waits).toBe(0)
   release()
   await holding
-  expect(await migrated).toMatchObject({ migrations: 1 })
+  expect((await migrated).migrations).toBeGreaterThan(0)
 })
