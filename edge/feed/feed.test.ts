@@ -40,12 +40,12 @@ it('serves the newest posts from memory for seconds, with an ETag, and those sin
     expect(await call(`${path}?since=${wrong}`), wrong).toMatchObject({ status: 422 })
 })
 
-it('lets caches keep a page for long once it is full, and answers for pages that there are not', async () => {
+it('lets caches keep a page for a minute once it is full, and answers for pages that there are not', async () => {
   const { sale, path } = await saleWith(12)
   await call(path)
   await stub(`/internal${path}`, 200, { latest: 12, posts: posts(10, 1) })
   const full = await call(`${path}/1`)
-  const long = { ...cacheHeaders(sale.name, CACHE_TTL.fullPage), 'cache-control': 'public, max-age=86400, immutable' }
+  const long = { ...cacheHeaders(sale.name, CACHE_TTL.fullPage), 'cache-control': 'public, max-age=60' }
   expect(Object.fromEntries(full.headers)).toMatchObject(long)
   expect(await full.json()).toEqual({ posts: posts(10, 1) })
   await stub(`/internal${path}`, 200, { latest: 12, posts: posts(12, 11) })
@@ -55,6 +55,26 @@ it('lets caches keep a page for long once it is full, and answers for pages that
   for (const none of ['3', '999999', '0', 'x', '01'])
     expect(await call(`${path}/${none}`)).toMatchObject({ status: 404 })
   expect((await requestsTo(`/internal${path}`)).calls - calls).toBeLessThanOrEqual(1)
+})
+
+it('says which posts a reader has that were edited or taken away', async () => {
+  const sale = await new TestSale().publish()
+  const edited = { ...post(4), edited_at: '2026-11-21T12:01:00.000Z' }
+  const page = { latest: 6, posts: [post(6), edited, post(2)], retracted: [5, 3] }
+  await stub(`/internal/sales/${sale.name}/feed`, 200, page)
+  await sale.schedule()
+  const read = async (query: string) => (await call(`/sales/${sale.name}/feed${query}`)).json<Feed>()
+  expect(await read('')).not.toHaveProperty('changed')
+  expect((await read('')).posts).toEqual(page.posts)
+  expect(await read('?since=4')).toMatchObject({
+    posts: [post(6)],
+    changed: [
+      { n: 4, text: edited.text, edited_at: edited.edited_at },
+      { n: 3, retracted: true },
+    ],
+  })
+  const html = await (await call(`/sales/${sale.name}/posts`, { headers: { accept: 'text/html' } })).text()
+  expect(html.match(/<span class="small quiet">edited<\/span>/g)).toHaveLength(1)
 })
 
 it('says on which page the posts go on for a reader who misses more than the newest', async () => {

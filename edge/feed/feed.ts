@@ -1,8 +1,9 @@
 /**
  * The shop's posts to waiting visitors. The newest posts are cached for seconds. A page by its number always has the
- * same ten posts, so it is cached for long once it is full. No cookie is read here.
+ * same ten posts, so it is cached for a minute once it is full. No cookie is read here.
  */
-import type { Feed, Posts } from '../../shared/api/public.ts'
+import type { FeedPage } from '../../shared/api/internal.ts'
+import type { ChangedPost, Feed, Posts } from '../../shared/api/public.ts'
 import { isFull, nextPollMs, POSTS_A_PAGE, pageOf, pageOfMissed } from '../../shared/feed.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
@@ -28,13 +29,24 @@ export async function feed(sale: string, call: Call): Promise<Response> {
   const { posts } = copy
   const latestAtMs = posts[0] ? Date.parse(posts[0].at) : null
   const older = pageOfMissed(posts, Number(since))
+  const changed = changesFor(Number(since), copy)
   const newest: Feed = {
     posts: posts.filter(({ n }) => n > Number(since)),
+    ...(changed.length > 0 && { changed }),
     ...(older !== null && { older }),
     ...asOf(oldSinceMs),
     next_poll_ms: nextPollMs(latestAtMs, isFinal(schedule.phase), atMs),
   }
   return send(newest, cacheHeaders(sale, CACHE_TTL.feed), call)
+}
+
+/** The posts up to `since` that were edited or taken away, among the newest, the latest first. */
+function changesFor(since: number, { posts, retracted = [] }: FeedPage): ChangedPost[] {
+  const edited = posts.flatMap(({ n, text, edited_at }) =>
+    n <= since && edited_at !== undefined ? [{ n, text, edited_at }] : [],
+  )
+  const gone = retracted.filter((n) => n <= since).map((n) => ({ n, retracted: true as const }))
+  return [...edited, ...gone].toSorted((a, b) => b.n - a.n)
 }
 
 /** The route `GET /sales/{sale}/feed/{page}`; page 1 has the oldest posts. */
@@ -47,7 +59,6 @@ export async function feedPage(sale: string, page: number, call: Call): Promise<
   // An old copy may have a post that was removed since.
   const isLasting = isFull(page, copy.latest) && oldSinceMs === null
   const headers = cacheHeaders(sale, isLasting ? CACHE_TTL.fullPage : CACHE_TTL.feed)
-  if (isLasting) headers['cache-control'] += ', immutable'
   return send({ posts: copy.posts, ...asOf(oldSinceMs) }, headers, call)
 }
 

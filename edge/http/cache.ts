@@ -47,8 +47,8 @@ export const CACHE_TTL = {
   immutable: { inBrowsers: 31_536_000, inCache: 31_536_000, stale: 0 },
   /** The newest posts of a feed. */
   feed: { inBrowsers: 1, inCache: 2, stale: 0 },
-  /** A full page of a feed. No post is added to it; one that is taken away is gone from caches a minute later. */
-  fullPage: { inBrowsers: 86_400, inCache: 60, stale: 0 },
+  /** A full page of a feed. No post is added to it; an edit or a removal shows a minute later. */
+  fullPage: { inBrowsers: 60, inCache: 60, stale: 0 },
 } as const satisfies Record<string, CacheTtl>
 
 /** `CDN-Cache-Control` (RFC 9213), since `s-maxage` would forbid Workers Cache to send anything stale. */

@@ -30,8 +30,11 @@ export class FeedPages {
 
 const readNewest = (sql: Sql, saleId: string) =>
   feedPage(sql<Found[]>`
-    select (select max(n) from posts where sale_id = ${saleId}) as latest, p.* from (select) one
-    left join (
+    select (select max(n) from posts where sale_id = ${saleId}) as latest,
+      (select array_agg(n order by n desc) from (
+        select n, removed_at from posts where sale_id = ${saleId} order by n desc limit ${2 * NEWEST_POSTS}) r
+        where removed_at is not null) as retracted, p.*
+    from (select) one left join (
       select * from posts where sale_id = ${saleId} and removed_at is null order by n desc
         limit ${NEWEST_POSTS}) p on true`)
 
@@ -44,18 +47,27 @@ const readPage = (sql: Sql, saleId: string, page: number) =>
     order by p.n desc`)
 
 /** A feed without posts returns one row whose post is null. */
-type Found = { readonly latest: number | null } & (PostRow | { readonly [Field in keyof PostRow]: null })
+type Found = { readonly latest: number | null; readonly retracted?: readonly number[] | null } & (
+  | PostRow
+  | { readonly [Field in keyof PostRow]: null }
+)
 
 async function feedPage(found: Promise<readonly Found[]>): Promise<FeedPage> {
   const rows = await found
-  return { latest: rows[0]?.latest ?? 0, posts: rows.flatMap((row) => (row.n === null ? [] : [postOf(row)])) }
+  const { latest, retracted } = rows[0] ?? {}
+  return {
+    latest: latest ?? 0,
+    posts: rows.flatMap((row) => (row.n === null ? [] : [postOf(row)])),
+    ...(retracted && { retracted: [...retracted] }),
+  }
 }
 
 /** The post in the form that visitors get. */
-export const postOf = ({ n, at, level, text, image }: PostRow): Post => ({
+export const postOf = ({ n, at, level, text, image, edited_at }: PostRow): Post => ({
   n,
   at: at.toISOString(),
   urgent: level !== null,
   text: { ...text },
   ...(image && { image }),
+  ...(edited_at && { edited_at: edited_at.toISOString() }),
 })

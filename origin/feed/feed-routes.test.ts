@@ -78,7 +78,7 @@ test('a post is in the feed with its picture and number; an urgent one is the an
 
   expect(await origin.admin('DELETE', `/sales/${sale}/feed/3`)).toMatchObject({ status: 204 })
   expect(await toldToEdge(sale)).toBeNull()
-  await expect.poll(async () => (await feed(sale)).body).toEqual({ latest: 3, posts: newest.slice(1) })
+  await expect.poll(async () => (await feed(sale)).body).toEqual({ latest: 3, posts: newest.slice(1), retracted: [3] })
   for (const none of ['3', '4', '0', 'x', '9999999999'])
     expect(await origin.admin('DELETE', `/sales/${sale}/feed/${none}`)).toMatchObject({ status: 404 })
   expect((await origin.admin('GET', `/sales/${sale}/feed`)).body.posts).toMatchObject([
@@ -101,6 +101,48 @@ test('a post or an announcement without a text in a language of the pages, or wi
   for (const body of [{}, { text, urgent: 'yes' }, { text, image: none }, { text, more: 1 }])
     expect(await origin.admin('POST', `/sales/${sale}/feed`, body)).toMatchObject({ status: 422 })
   for (const page of [undefined, 1]) expect((await feed(sale, page)).body).toEqual({ latest: 0, posts: [] })
+})
+
+test('a post is edited, put on top until a time, and taken from there', async () => {
+  const sale = await origin.sale()
+  const to = (n: number, change: object) => origin.admin('PATCH', `/sales/${sale}/feed/${n}`, change)
+  const version = async () => Number((await internal(sale)).body.feed_version)
+  await origin.admin('POST', `/sales/${sale}/feed`, { text: { en: 'The draw is at 11:00.' } })
+  await origin.admin('PUT', `/sales/${sale}/announcement`, { text: { en: 'Size 44 is gone.' } })
+  const before = await version()
+  const edited_at = expect.stringMatching(/Z$/)
+  const edited = await to(1, { text: { en: 'The draw is at 12:00.' } })
+  expect(edited).toMatchObject({ status: 200, body: { n: 1, text: { en: 'The draw is at 12:00.' }, edited_at } })
+  expect(await version()).toBe(before + 1)
+  await expect
+    .poll(async () => (await feed(sale)).body.posts)
+    .toMatchObject([{ n: 2 }, { n: 1, text: { en: 'The draw is at 12:00.' }, edited_at }])
+  // An edited announcement has another id, since pages show each once.
+  await to(2, { text: { en: 'Size 44 is nearly gone.' } })
+  expect(await toldToEdge(sale)).toMatchObject({ id: '2.1', level: 'info', text: { en: 'Size 44 is nearly gone.' } })
+
+  const until = new Date(Date.now() + 600_000).toISOString()
+  expect(await to(1, { urgent: true, until })).toMatchObject({ body: { shown: true, level: 'warning', until } })
+  expect(await toldToEdge(sale)).toMatchObject({ id: '1.2', until })
+  expect((await origin.admin('GET', `/sales/${sale}/feed`)).body.posts).toMatchObject([{ n: 2, shown: false }, {}])
+  // The time comes.
+  await origin.sql()`update posts set until = clock_timestamp() where sale_id = ${sale} and n = 1`
+  await expect.poll(() => toldToEdge(sale)).toBeNull()
+  await to(2, { urgent: true })
+  expect(await toldToEdge(sale)).toMatchObject({ text: { en: 'Size 44 is nearly gone.' }, until: null })
+  expect(await to(2, { urgent: false })).toMatchObject({ body: { shown: false, urgent: true } })
+  expect(await toldToEdge(sale)).toBeNull()
+
+  const past = new Date(Date.now() - 1_000).toISOString()
+  for (const wrong of [{ until }, { urgent: false, until }, { urgent: true, until: past }, { text: {} }, { more: 1 }])
+    expect(await to(1, wrong), JSON.stringify(wrong)).toMatchObject({ status: 422 })
+  for (const body of [{ until }, { urgent: true, until: past }])
+    expect(await origin.admin('POST', `/sales/${sale}/feed`, { text: { en: 'x' }, ...body })).toMatchObject({
+      status: 422,
+    })
+  for (const none of [3, 0]) expect(await to(none, { urgent: true })).toMatchObject({ status: 404 })
+  const { body } = await origin.admin('GET', `/audit?sale=${sale}`)
+  expect((body.entries as { action: string }[]).filter(({ action }) => action === 'post edited')).toHaveLength(5)
 })
 
 test('a full page of the feed stays as it is, whatever is posted', async () => {

@@ -1,7 +1,7 @@
 /** The operators' calls for posts and announcements, and the edge's call for the feed. */
 import { Hono } from 'hono'
-import { AnnouncementRequest, PostRequest } from '../../shared/api/operators/requests.ts'
-import { problem } from '../../shared/problem.ts'
+import { AnnouncementRequest, PostChange, PostRequest } from '../../shared/api/operators/requests.ts'
+import { invalidField, problem } from '../../shared/problem.ts'
 import type { DownloadOptions } from '../images/download.ts'
 import type { Images } from '../images/images.ts'
 import { ownImage } from '../images/sale-pictures.ts'
@@ -13,17 +13,18 @@ import type { OperatedSales, Sales } from '../sales/sales.ts'
 import { FeedPages, postOf } from './feed-pages.ts'
 import {
   type AnnouncementRow,
+  editPost,
   endAnnouncement,
+  type ListedPost,
   listAnnouncements,
   listPosts,
-  type PostRow,
   publishPost,
   removePost,
 } from './posts.ts'
 
 interface FeedDeps {
   readonly sql: Sql
-  readonly sales: Pick<OperatedSales, 'publish' | 'publishNoted'>
+  readonly sales: Pick<OperatedSales, 'publish' | 'publishNoted' | 'nowMs'>
   readonly notes: Pick<ChangeNotes, 'make'>
   readonly images: Images
   readonly downloads: DownloadOptions
@@ -32,6 +33,10 @@ interface FeedDeps {
 const LISTED = 500
 
 export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDeps) {
+  const checkUntil = (until: string | null | undefined) => {
+    if (until && Date.parse(until) <= sales.nowMs()) refuse(invalidField('until', 'must be in the future'))
+  }
+
   return new Hono()
     .get('/sales/:sale/feed', async (c) => {
       const all = await listPosts(sql, c.req.param('sale'), LISTED)
@@ -40,8 +45,10 @@ export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDe
 
     .post('/sales/:sale/feed', jsonBody(PostRequest), async (c) => {
       const saleId = c.req.param('sale')
-      const { text, urgent, image } = c.req.valid('json')
+      const { text, urgent, image, until } = c.req.valid('json')
+      checkUntil(until)
       const post = {
+        until,
         level: urgent ? 'warning' : null,
         text,
         image: image && (await ownImage(image, images, downloads)),
@@ -51,11 +58,23 @@ export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDe
       return c.json(asOperatorsSee(written), 201)
     })
 
+    .patch('/sales/:sale/feed/:n', jsonBody(PostChange), async (c) => {
+      const saleId = c.req.param('sale')
+      const n = numberIn(c.req.param('n'))
+      const { image, ...change } = c.req.valid('json')
+      checkUntil(change.until)
+      const picture = image === undefined ? {} : { image: image && (await ownImage(image, images, downloads)) }
+      const edited = await sql.begin((tx) => editPost(tx, saleId, n, { ...change, ...picture }, operatorOf(c)))
+      if (edited === null) return refuse(invalidField('until', 'only a post on top of all pages has an end'))
+      if (!edited) return refuse(NO_POST)
+      await sales.publish(saleId)
+      return c.json(asOperatorsSee(edited))
+    })
+
     .delete('/sales/:sale/feed/:n', async (c) => {
-      const { sale: saleId, n } = c.req.param()
-      const isRemoved =
-        /^[1-9]\d{0,8}$/.test(n) && (await sql.begin((tx) => removePost(tx, saleId, Number(n), operatorOf(c))))
-      if (!isRemoved) refuse(problem('not-found', { detail: 'There is no such post.' }))
+      const saleId = c.req.param('sale')
+      const n = numberIn(c.req.param('n'))
+      if (!(await sql.begin((tx) => removePost(tx, saleId, n, operatorOf(c))))) refuse(NO_POST)
       await sales.publish(saleId)
       return c.body(null, 204)
     })
@@ -64,13 +83,15 @@ export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDe
       const saleId = c.req.param('sale')
       const operator = operatorOf(c)
       const announcement = c.req.valid('json')
+      checkUntil(announcement.until)
       const made = await notes.make({ action: 'announce', sale: saleId, operator, ...announcement }, (audited) =>
         sql.begin((tx) => publishPost(tx, saleId, announcement, operator, audited)),
       )
       if ('noted' in made) {
         const { id, at_ms } = made.noted
         await sales.publishNoted(saleId)
-        return c.json({ id, ...announcement, operator, since: new Date(at_ms).toISOString(), until: null }, 202)
+        const since = new Date(at_ms).toISOString()
+        return c.json({ id, ...announcement, operator, since, until: announcement.until ?? null }, 202)
       }
       await sales.publish(saleId)
       return c.json(announcementOf(made.written))
@@ -106,11 +127,15 @@ export function feedPageRoutes({ sql, sales }: FeedPagesDeps): Hono {
   })
 }
 
-/** `shown` is true for the announcement that all pages show. */
-const asOperatorsSee = (row: PostRow) => ({
+const NO_POST = problem('not-found', { detail: 'There is no such post.' })
+const numberIn = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse(NO_POST))
+
+const asOperatorsSee = (row: ListedPost) => ({
   ...postOf(row),
   operator: row.operator,
-  shown: row.level !== null && row.until === null,
+  level: row.level,
+  shown: row.shown,
+  until: row.until?.toISOString() ?? null,
   removed_at: row.removed_at?.toISOString() ?? null,
 })
 

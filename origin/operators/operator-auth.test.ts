@@ -30,7 +30,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /sales/:sale/scheduled/:action/run /webhooks/:endpoint/try`,
     PUT: `/sales/:sale /sales/:sale/announcement /sales/:sale/invitations /sales/:sale/sections/:section
       /sales/:sale/sections/:section/seats /sales/:sale/chart /sales/:sale/promo-codes /search/synonyms /view-rules`,
-    PATCH: '/sales/:sale/admission /sales/:sale/rules/:rule',
+    PATCH: '/sales/:sale/admission /sales/:sale/rules/:rule /sales/:sale/feed/:n',
     DELETE: `/sales/:sale/announcement /sales/:sale/feed/:n /sales/:sale/scheduled/:action /blocks/:block
       /sales/:sale/rules/:rule /sales/:sale/sections/:section`,
   },

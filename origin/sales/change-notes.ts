@@ -101,7 +101,7 @@ async function readNotes(redis: Notes) {
 export type AnnounceNoted = (
   tx: Queryable,
   saleId: string,
-  post: Pick<NotedChange & { action: 'announce' }, 'level' | 'text'>,
+  post: Pick<NotedChange & { action: 'announce' }, 'level' | 'text' | 'until'>,
   operator: string,
   noted: Audited & { readonly isOver: boolean },
 ) => Promise<unknown>

@@ -54,8 +54,9 @@ function changed(sale: SaleRow, change: NotedChange): SaleRow {
     case 'resume':
       return { ...sale, paused: false, pause_reason: null }
     case 'announce': {
-      const { id, level, text, at_ms } = change
-      return { ...sale, announcement: { id, level, text, since: new Date(at_ms).toISOString() } }
+      const { id, level, text, at_ms, until } = change
+      const since = new Date(at_ms).toISOString()
+      return { ...sale, announcement: { id, level, text, since, ...(until !== undefined && { until }) } }
     }
   }
 }

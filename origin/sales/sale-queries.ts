@@ -51,10 +51,15 @@ export async function readSales(
           'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met)
             order by r.rule_id), '[]')
         from rules r where r.sale_id = s.sale_id) as rules,
-      (select json_build_object('id', a.n::text, 'level', a.level, 'text', a.text,
-          'since', to_char(a.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-        from posts a where a.sale_id = s.sale_id and a.level is not null and a.until is null) as announcement,
-      (select (count(*) + count(removed_at))::int from posts where posts.sale_id = s.sale_id) as feed_version
+      -- An edited announcement has another id, so that pages show it and screen readers read it again.
+      (select json_build_object('id', a.n || case when a.edits > 0 then '.' || a.edits else '' end,
+          'level', a.level, 'text', a.text,
+          'since', to_char(a.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+          'until', to_char(a.until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        from posts a where a.sale_id = s.sale_id and a.level is not null
+          and (a.until is null or a.until > clock_timestamp()) order by a.n desc limit 1) as announcement,
+      (select (count(*) + count(removed_at) + coalesce(sum(edits), 0))::int
+        from posts where posts.sale_id = s.sale_id) as feed_version
     from (select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms) clock left join (
       select s.*, ${isInUse(sql)} as in_use
       from (select sale_id from sales where not long_over and ${!onlyThese}

@@ -75,6 +75,10 @@ export function phaseEvents(was: string, phase: SaleState['phase']): { events: r
   return { events: now === 'upcoming' ? [] : [`sale.${now}`], phase: now }
 }
 
+/** An announcement with an end is shown until then. */
+const isShown = (announcement: SaleRow['announcement'], nowMs: number) =>
+  !announcement?.until || Date.parse(announcement.until) > nowMs
+
 type SaleEvent = 'sale.opened' | 'sale.paused' | 'sale.sold_out' | 'sale.restocked' | 'sale.ended'
 
 /** The description for readers of the whole sale. `goods` is null if they were not read. */
@@ -97,7 +101,7 @@ export function describeSale(sale: SaleRow, nowMs: number, goods: GoodsDocument 
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
     expected_visitors: sale.expected_visitors,
     max_unpaid_orders: sale.max_unpaid_orders,
-    announcement: sale.announcement,
+    announcement: isShown(sale.announcement, nowMs) ? sale.announcement : null,
     pause_reason: sale.paused ? sale.pause_reason : null,
     seller: sale.seller,
     tax: sale.tax,

@@ -110,7 +110,12 @@ export const SaleState = v.object({
 export type SaleState = v.InferOutput<typeof SaleState>
 
 /** A page of a sale's feed. `latest` is the highest number of a post so far. */
-export const FeedPage = v.object({ ...Posts.entries, latest: v.number() })
+/** `retracted` are the numbers of posts that were taken away, among the newest; left out if there are none. */
+export const FeedPage = v.object({
+  ...Posts.entries,
+  latest: v.number(),
+  retracted: v.optional(v.array(v.number())),
+})
 export type FeedPage = v.InferOutput<typeof FeedPage>
 
 const requestFields = {

@@ -12,6 +12,8 @@ export const Announcement = v.object({
   level: v.picklist(['info', 'warning'], 'info or warning is required'),
   text: v.record(v.string(), v.string()),
   since: v.string(),
+  /** The time from which pages no longer show it; left out if none is set. */
+  until: v.nullish(v.string()),
 })
 export type Announcement = v.InferOutput<typeof Announcement>
 
@@ -27,6 +29,7 @@ export const Post = v.object({
   urgent: v.boolean(),
   text: v.record(v.string(), v.string()),
   image: v.optional(Image),
+  edited_at: v.optional(v.string()),
 })
 export type Post = v.InferOutput<typeof Post>
 
@@ -34,8 +37,22 @@ export type Post = v.InferOutput<typeof Post>
 export const Posts = v.object({ posts: v.array(Post) })
 /** `as_of` is the time of posts that could not be read again since. */
 export type Posts = v.InferOutput<typeof Posts> & { readonly as_of?: string }
-/** `older` is the page on which the posts that were requested go on; `next_poll_ms` is the time until the next read. */
-export type Feed = Posts & { readonly older?: number; readonly next_poll_ms: number }
+/** A post that its reader has, which was edited or taken away. */
+export interface ChangedPost {
+  readonly n: number
+  readonly text?: Post['text']
+  readonly edited_at?: string
+  readonly retracted?: true
+}
+/**
+ * `changed` are posts that the reader has already, `older` is the page on which the posts that were requested go on;
+ * `next_poll_ms` is the time until the next read.
+ */
+export type Feed = Posts & {
+  readonly changed?: readonly ChangedPost[]
+  readonly older?: number
+  readonly next_poll_ms: number
+}
 
 // -- Receipts -------------------------------------------------------------------------------------------------------
 

@@ -133,6 +133,12 @@ describe.skipIf(!hasBrowser)('in a browser', { concurrent: true }, () => {
     await expect.poll(() => returned(page, texts)).toEqual(['<b>Number</b> 12', ...numbers(11, 1)])
     expect(await page.locator('#posts[aria-live=polite] > li:not([aria-live])').count()).toBeGreaterThan(0)
     expect(await page.locator('#posts > li').last().getAttribute('aria-live')).toBe('off')
+    // An edited post changes where it stands, once.
+    await operator('PATCH', 'posting/feed/10', { text: { en: 'Number ten' } })
+    await expect.poll(texts).toContain('Number ten')
+    expect(await page.locator('#posts li[data-n="10"]').getByText('edited', { exact: true }).count()).toBe(1)
+    await operator('PATCH', 'posting/feed/10', { text: { en: 'Number 10' } })
+    await expect.poll(texts).toContain('Number 10')
     await operator('DELETE', 'posting/feed/11')
     await expect.poll(() => returned(page, texts)).toEqual(['<b>Number</b> 12', ...numbers(10, 1)])
 

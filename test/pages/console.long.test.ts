@@ -170,6 +170,41 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await page.getByLabel('What visitors read').getByText('Es geht gleich los.').waitFor()
   })
 
+  test('an operator writes a post, edits it, puts it on top until a time, takes it off, and retracts it', async ({
+    newPage,
+    expect,
+  }) => {
+    const { sale } = await newSale()
+    const page = await newPage({ viewport: PHONE })
+    await signIn(page, system(), 'fay', 'operator')
+    await page.goto(`${consoleUrl()}/sales/${sale}/feed`)
+    await page.getByText('Nothing has been posted yet.').waitFor()
+    await page.getByRole('button', { name: 'Write a post' }).click()
+    const writing = page.getByRole('dialog', { name: 'Write a post' })
+    await writing.getByRole('textbox', { name: 'Text', exact: true }).fill('The draw is at 11:00.')
+    await writing.getByRole('button', { name: 'Publish' }).click()
+    await page.getByRole('button', { name: 'Edit: The draw is at 11:00.' }).click()
+    const editing = page.getByRole('dialog', { name: 'Edit the post' })
+    await editing.getByRole('textbox', { name: 'Text', exact: true }).fill('The draw is at 12:00.')
+    await editing.getByRole('radio', { name: /^On top, as a warning/ }).check()
+    await editing.getByRole('radio', { name: /^A time/ }).check()
+    expect(await faultsOf(page)).toEqual([])
+    await editing.getByRole('button', { name: 'Change the post' }).click()
+    const post = page.getByRole('listitem').filter({ hasText: 'The draw is at 12:00.' })
+    await post.getByText(/^until /).waitFor()
+    await post.getByText('On top now').waitFor()
+    await post.getByText(/^edited /).waitFor()
+    // The undoing brings back the text and the place.
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('The draw is at 11:00.', { exact: true }).waitFor()
+    await page.getByText('On top now').waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Retract: The draw is at 11:00.' }).click()
+    await page.getByRole('dialog', { name: 'Retract' }).getByRole('button', { name: 'Retract it' }).click()
+    await page.getByText(/^retracted /).waitFor()
+    expect(await actsOn(page)).toEqual(['Write a post'])
+    expect(await faultsOf(page)).toEqual([])
+  })
+
   test('the form never hides what has the focus behind its bar', async ({ newPage, expect }) => {
     const page = await newPage({ viewport: { width: 390, height: 700 } })
     await signIn(page, system(), 'pia', 'operator')

@@ -9,8 +9,9 @@ import { byId, each, elementOf, type Page, show, type Tools } from '../page.ts'
 export const timeText = ({ lang }: Page, at: string) => moment(lang, Date.parse(at))
 
 /** Changes the live region only if the announcement changes, so that a screen reader reads each announcement once. */
-export function showAnnouncement({ announcement }: Schedule, page: Page): void {
+export function showAnnouncement({ announcement: latest }: Schedule, page: Page, atMs: number): void {
   const region = byId('shop-announcement')
+  const announcement = latest?.until && Date.parse(latest.until) <= atMs ? null : latest
   const id = announcement?.id ?? ''
   if (!region || (region.dataset.id ?? '') === id) return
   region.dataset.id = id

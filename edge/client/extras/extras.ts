@@ -16,11 +16,11 @@ import { showStock } from './stock.ts'
 import { loadTurnScripts } from './turn-scripts.ts'
 
 export function show(state: PageState, tools: Tools): void {
-  const { schedule, page, place } = state
+  const { schedule, page, place, atMs } = state
   // Before another page may be loaded, whose address has no campaign.
   fillSource()
   openChosenLanguage(page)
-  showAnnouncement(schedule, page)
+  showAnnouncement(schedule, page, atMs)
   showFeed(schedule, page)
   showPauseReason(schedule, page, tools)
   rememberCommitment(page)

@@ -57,14 +57,17 @@ async function read(page: Page): Promise<void> {
 
 const numberOf = (item: Element) => Number((item as HTMLElement).dataset.n)
 
-/** Shows the newest posts: adds new ones, and removes those that were deleted. */
+/** Shows the newest posts: adds new ones, replaces those that were edited, and removes those that were taken away. */
 function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
   const isFirst = list.dataset.older === undefined
   if (!isFirst) list.setAttribute('aria-live', 'polite')
   const numbers = newest.map(({ n }) => n)
   const oldest = numbers.at(-1) ?? 0
-  for (const item of [...list.children])
+  for (const item of [...list.children]) {
     if (numberOf(item) >= oldest && !numbers.includes(numberOf(item))) item.remove()
+    const edited = newest.find(({ n, edited_at }) => n === numberOf(item) && edited_at !== undefined)
+    if (edited && edited.edited_at !== (item as HTMLElement).dataset.at) item.replaceWith(itemOf(edited, page))
+  }
   // If there were more new posts than these while the page was hidden, there is a gap, and the list starts again.
   const isApart = list.firstElementChild !== null && numberOf(list.firstElementChild) < oldest
   if (isApart) list.replaceChildren()
@@ -79,13 +82,18 @@ function fill(list: HTMLElement, newest: readonly Post[], page: Page): void {
 
 /** Inserts a post in its place, the latest first. `isOld` means that it is not announced to screen readers. */
 function add(list: HTMLElement, post: Post, page: Page, isOld: boolean): void {
-  const { n, at, urgent, image } = post
+  const { n, urgent } = post
   const items = [...list.children]
   if (items.some((item) => numberOf(item) === n)) return
-  const around: Around = [page.lang, byId('feed')?.dataset.urgent ?? '', timeText(page, at)]
-  const item = elementOf(postPart(post, around, image && pictureOf(image)))
+  const item = itemOf(post, page)
   if (isOld || urgent) item.setAttribute('aria-live', 'off')
   list.insertBefore(item, items.find((one) => numberOf(one) < n) ?? null)
+}
+
+function itemOf(post: Post, page: Page): HTMLElement {
+  const { urgent = '', edited = '' } = byId('feed')?.dataset ?? {}
+  const around: Around = [page.lang, urgent, timeText(page, post.at)]
+  return elementOf(postPart(post, around, edited, post.image && pictureOf(post.image)))
 }
 
 const pictureOf = (image: Image): Tag => [

@@ -15,7 +15,7 @@ export function feedSection(context: PageContext, posts: readonly Post[]): Html 
   const { sale } = view
   const isEmpty = posts.length === 0
   const older = pageOf((posts.at(-1)?.n ?? 1) - 1)
-  return html`<section class="stack" id="feed" aria-labelledby="feed-title" data-urgent="${words.announcementWarning}"
+  return html`<section class="stack" id="feed" aria-labelledby="feed-title" data-urgent="${words.announcementWarning}" data-edited="${words.feedEdited}"
     ${hidden(isEmpty)}>
     <h2 id="feed-title">${words.feed}</h2>
     <ol class="feed" id="posts" reversed ${
@@ -30,19 +30,24 @@ export function feedSection(context: PageContext, posts: readonly Post[]): Html 
 export function postItem({ words, lang }: PageContext, post: Post): Html {
   const around: Around = [lang, words.announcementWarning, inUtc(lang, post.at)]
   const { image } = post
-  return htmlOf(postPart<Html>(post, around, image && picture(image, { sizes: POST_PICTURE })))
+  return htmlOf(postPart<Html>(post, around, words.feedEdited, image && picture(image, { sizes: POST_PICTURE })))
 }
 
-/** A post in the list of the feed, for the server and the script. `picture` is its picture, if it has one. */
+/**
+ * A post in the list of the feed, for the server and the script. `edited` is the word for a post that was edited, and
+ * `picture` is its picture, if it has one.
+ */
 export const postPart = <Raw = never>(
-  { n, at, urgent, text }: Post,
+  { n, at, urgent, text, edited_at }: Post,
   [lang, label, time]: Around,
+  edited: string,
   picture: Raw | Tag<Raw> | undefined,
 ): Tag<Raw> => [
   'li',
-  { 'data-n': n, tabindex: -1, class: urgent ? 'urgent' : '' },
+  { 'data-n': n, 'data-at': edited_at ?? at, tabindex: -1, class: urgent ? 'urgent' : '' },
   ...(urgent ? [['p', {}, ['b', {}, label]] as const] : []),
   shopText('p', text, lang),
   timePart(at, time),
+  ...(edited_at === undefined ? [] : [' ', ['span', { class: 'small quiet' }, edited] as const]),
   ...(picture ? [['div', { class: 'pic' }, picture] as const] : []),
 ]

@@ -214,8 +214,11 @@ export const posts = pgTable(
     image: jsonb().$type<Image>(),
     operator: text().notNull(),
     at: instant().notNull().defaultNow(),
-    /** The end of an announcement; null while all pages show it. */
+    /** The end of an announcement, which may be to come; null while all pages show it and no end is set. */
     until: instant(),
+    /** The time of the last change of its text or picture, and the number of changes of the post. */
+    edited_at: instant(),
+    edits: integer().notNull().default(0),
     /** The time at which the post was removed. Pages no longer show it. */
     removed_at: instant(),
   },

@@ -41,16 +41,45 @@ export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
 export const AnnouncementRequest = exactly({
   level: v.optional(v.picklist(['info', 'warning'], 'info or warning is required'), 'info'),
   text: Texts,
+  /** Pages show it until then, or until the next one. */
+  until: v.optional(instant),
 })
 export type AnnouncementRequest = v.InferOutput<typeof AnnouncementRequest>
 
-/** An urgent post is an announcement or a warning, which replaces the one before. */
-export const PostRequest = exactly({
-  text: Texts,
-  urgent: v.optional(v.boolean('true or false is required'), false),
-  image: v.optional(Image),
-})
+const OnlyUrgent = 'only an urgent post is on top until a time'
+
+/** An urgent post is an announcement or a warning, which replaces the one before; `until` ends that. */
+export const PostRequest = v.pipe(
+  exactly({
+    text: Texts,
+    urgent: v.optional(v.boolean('true or false is required'), false),
+    image: v.optional(Image),
+    until: v.optional(instant),
+  }),
+  v.forward(
+    v.check(({ urgent, until }) => urgent || until === undefined, OnlyUrgent),
+    ['until'],
+  ),
+)
 export type PostRequest = v.InferOutput<typeof PostRequest>
+
+/**
+ * What is left out stays. `urgent` puts a post on top of all pages, or takes it from there; `until` sets when that
+ * ends, and null that no time is set.
+ */
+export const PostChange = v.pipe(
+  exactly({
+    text: v.exactOptional(Texts),
+    urgent: v.exactOptional(v.boolean('true or false is required')),
+    image: v.exactOptional(v.nullable(Image)),
+    until: v.exactOptional(v.nullable(instant)),
+  }),
+  v.forward(
+    v.check(({ urgent, until }) => urgent !== false || !until, OnlyUrgent),
+    ['until'],
+  ),
+)
+export type PostChange = v.InferOutput<typeof PostChange>
 
 export const PauseRequest = exactly({ reason: v.optional(Texts) })
 

@@ -127,6 +127,13 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
       ? `made ${String(after.name)} an operator, as ${String(after.role)}`
       : `gave ${String(after.name)} a new key, as ${String(after.role)}`,
   'operator revoked': ({ before }) => `revoked the key of ${String(before.name)}`,
+  'post edited': ({ before, after, changes }) => {
+    const text = quoteTexts(after.text)
+    if (before.on_top !== after.on_top)
+      return `${after.on_top ? 'put a post on top' : 'took a post off the top'}${text}`
+    const isOfTime = changes.every(({ field }) => field === 'until')
+    return `${isOfTime ? 'changed how long a post stays on top' : 'edited a post'}${text}`
+  },
   'webhook created': ({ after }) => `added the webhook endpoint ${String(after.url)}`,
   'webhook changed': ({ after, changes }) => {
     const url = String(after.url)

@@ -1,24 +1,19 @@
-/** The shop's posts to waiting visitors: write a post, list all, and remove one. */
+/** The shop's posts to waiting visitors: what is on top, all others, and a dialog to write one. */
+import './announce.css'
 import '../goods/goods.css'
 import './feed.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
-import type { PostRequest } from '../../../../../shared/api/operators/requests.ts'
-import { admin, read } from '../../api.ts'
-import { Confirm, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
-import { may } from '../../session.ts'
-import { Head } from '../../sheet/page.tsx'
-import { shownAt } from '../../sheet/picture.tsx'
-import type { Done } from '../../toast.tsx'
-import { AddPicture } from '../goods/picture-fields.tsx'
-import { Words } from '../sale/sides.tsx'
-import { Texts, textsIn } from '../sale/texts.tsx'
+import { count, Failure, Loading, useTitle } from '../../parts.tsx'
+import { may, shop } from '../../session.ts'
+import { Dialog } from '../../sheet/dialog.tsx'
+import { Icon } from '../../sheet/icon.tsx'
+import { EmptyState, Head, Section } from '../../sheet/page.tsx'
+import { asRequest, type Post, readPosts } from './feed-calls.ts'
+import { PostList } from './post-list.tsx'
+import { Write } from './write.tsx'
 
 const REFRESH_MS = 5_000
-
-const calls = admin.sales[':sale'].feed
-const readPosts = (sale: string) => read(calls.$get({ param: { sale } }))
-type Post = Awaited<ReturnType<typeof readPosts>>['posts'][number]
 
 export function FeedPage({ sale }: { sale: string }) {
   const { data, error } = useQuery({
@@ -26,128 +21,64 @@ export function FeedPage({ sale }: { sale: string }) {
     queryFn: () => readPosts(sale),
     refetchInterval: REFRESH_MS,
   })
+  const isOpen = useSignal(false)
   useTitle('Feed · Console')
-  const [posts, removed] = [
-    data?.posts.filter(({ removed_at }) => removed_at === null) ?? [],
-    data?.posts.filter(({ removed_at }) => removed_at !== null) ?? [],
-  ]
+  const posts = data?.posts ?? []
+  const shown = posts.find((post) => post.shown)
+  const write = may('operator') && (
+    <button type="button" class="btn primary" aria-keyshortcuts="A" onClick={() => (isOpen.value = true)}>
+      <Icon name="horn" />
+      Write a post
+    </button>
+  )
   return (
     <>
-      <Head
-        title="Feed"
-        sub={
-          'What the shop says to those who wait. Open pages have a post within seconds; an urgent one is on all ' +
-          'pages of the sale until the next, or until it is taken away.'
-        }
-      />
+      <Head title="Feed" sub="Open pages have a post within seconds. What is on top is on all pages of the sale.">
+        {posts.length > 0 && write}
+      </Head>
       <Failure error={error} />
       {!data && !error && <Loading />}
-      {may('operator') && data && <NewPost sale={sale} />}
-      {data && (
-        <section class="sec" aria-label="Posts">
-          <h2>Posts</h2>
-          {posts.length === 0 && <p class="quiet">There are none.</p>}
-          <ul class="actions">
-            {posts.map((post) => (
-              <PostItem key={post.n} sale={sale} post={post} />
-            ))}
-          </ul>
-        </section>
+      {data && posts.length === 0 && (
+        <EmptyState text="Nothing has been posted yet.">
+          {write || <p class="small quiet">Operators write posts.</p>}
+        </EmptyState>
       )}
-      {removed.length > 0 && (
-        <section class="sec" aria-label="Taken away">
-          <h2>Taken away</h2>
-          <ul class="actions">
-            {removed.map((post) => (
-              <PostItem key={post.n} sale={sale} post={post} />
-            ))}
-          </ul>
-        </section>
+      {posts.length > 0 && (
+        <Section
+          title="Posts"
+          aside={
+            <span class="row small quiet">
+              {countsOf(posts)}
+              {shop.value !== null && (
+                <a href={`${shop.value}/sales/${sale}/posts`} target="_blank" rel="noreferrer">
+                  As visitors see them
+                </a>
+              )}
+            </span>
+          }
+        >
+          <PostList sale={sale} posts={posts} />
+        </Section>
       )}
+      <Dialog
+        title="Write a post"
+        sub="Whoever waits reads it within seconds."
+        broad
+        isOpen={isOpen.value}
+        onClose={() => (isOpen.value = false)}
+      >
+        <Write
+          sale={sale}
+          before={asRequest(shown?.level ? { ...shown, level: shown.level } : null)}
+          startsIn="feed"
+          onDone={() => (isOpen.value = false)}
+        />
+      </Dialog>
     </>
   )
 }
 
-function PostItem({
-  sale,
-  post: { n, at, urgent, text, image, operator, shown, removed_at },
-}: {
-  sale: string
-  post: Post
-}) {
-  const state =
-    removed_at !== null ? `taken away ${instant(removed_at)}` : shown ? 'on all pages now' : urgent && 'urgent'
-  return (
-    <li>
-      <div class="first">
-        <div>
-          <Words title={`${n}, ${instant(at)}`} text={text} />
-          <p class="quiet">
-            by {operator}
-            {state && `, ${state}`}
-          </p>
-          {image && <img class="single" src={shownAt(image.url)} alt={image.alt} />}
-        </div>
-        {may('operator') && removed_at === null && (
-          <Confirm
-            action="Take away"
-            name={`Take post ${n} away`}
-            effect={
-              'It is gone from the feed within seconds, from older pages within a minute. Who has read it has ' +
-              'read it. Undo: write it again.'
-            }
-            onConfirm={async () => {
-              await calls[':n'].$delete({ param: { sale, n: String(n) } })
-              return { text: `Post ${n} is taken away.` }
-            }}
-          />
-        )}
-      </div>
-    </li>
-  )
-}
-
-function NewPost({ sale }: { sale: string }) {
-  const picture = useSignal<string | null>(null)
-  const publish = async (form: FormData): Promise<Done> => {
-    const image = picture.value === null ? {} : { image: { url: picture.value, alt: textIn(form, 'alt') } }
-    const json = { text: textsIn(form) as PostRequest['text'], urgent: form.get('urgent') === 'on', ...image }
-    await calls.$post({ param: { sale }, json })
-    return { text: 'The post is published.' }
-  }
-  const { onSubmit, error, isPending } = useSubmit(publish, (form) => {
-    form.reset()
-    picture.value = null
-  })
-  return (
-    <section class="sec" aria-label="A new post">
-      <h2>A new post</h2>
-      <form class="schedule" onSubmit={onSubmit}>
-        <Texts legend="Text" />
-        {picture.value === null ? (
-          <AddPicture label="A picture, if you like" onPicture={(url) => (picture.value = url)} />
-        ) : (
-          <div class="form-field">
-            <img class="single" src={shownAt(picture.value)} alt="" />
-            <label>
-              What it shows
-              <input name="alt" maxLength={200} required />
-            </label>
-            <button type="button" class="link" onClick={() => (picture.value = null)}>
-              Remove the picture
-            </button>
-          </div>
-        )}
-        <label class="check">
-          <input type="checkbox" name="urgent" /> Urgent: on all pages of the sale at once
-        </label>
-        <Failure error={error} />
-        <p class="buttons">
-          <button type="submit" class="primary" disabled={isPending}>
-            Publish
-          </button>
-        </p>
-      </form>
-    </section>
-  )
+function countsOf(posts: readonly Post[]): string {
+  const gone = posts.filter(({ removed_at }) => removed_at !== null).length
+  return `${count(posts.length - gone)}${gone > 0 ? `, ${count(gone)} retracted` : ''}`
 }
