@@ -85,7 +85,9 @@ export function useLoneCheckouts() {
       () => its.end({ timeout: 0 }),
     )
     const sales = new Sales(its)
-    await sales.refresh().catch(() => {})
+    // It reads on, since a ledger that was last read two seconds ago counts as away.
+    await sales.start().catch(() => {})
+    ends.push(() => sales.stop())
     const [metrics, memory] = [createMetrics(), new SaleMemory()]
     const gates = new Gates(store, memory)
     const arrivals = new Arrivals({ redis: store, metrics, memory, sources: { count() {} }, log })
