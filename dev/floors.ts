@@ -47,7 +47,7 @@ const FLOORS = {
       'console',
     ],
   ],
-  dev: ['lib', 'demo', 'servers', '.'],
+  dev: ['lib', 'demo', 'servers', 'openapi', '.'],
   bench: ['lib', 'invariants', 'crowd', 'model', 'measure', 'attacks', 'rehearsal', '.'],
 }
 

@@ -15,7 +15,7 @@ import { feed, feedPage, postsPage } from './feed/feed.ts'
 import { showFront } from './front/front.ts'
 import { ordersOfAll } from './front/own-orders.ts'
 import { ownSearches, search, searchIndex, suggest } from './front/search.ts'
-import { faviconFile, problemType, robots, securityText, sitemap } from './front/site-files.ts'
+import { faviconFile, openApiDocument, problemType, robots, securityText, sitemap } from './front/site-files.ts'
 import { brandStyle } from './goods/brand-style.ts'
 import { goods } from './goods/goods.ts'
 import { image } from './goods/images.ts'
@@ -69,7 +69,7 @@ const salePage = ({ sale }: Params) => `/sales/${sale}`
 const linePage = ({ sale }: Params) => `/sales/${sale}/line`
 const orderPage = ({ sale, order }: Params) => `/sales/${sale}/order/${order}`
 
-const ROUTES: Readonly<Record<string, Route>> = {
+export const ROUTES: Readonly<Record<string, Route>> = {
   '/sales/:sale': get(saleRoute(showSale)),
   '/sales/:sale/line': get(saleRoute(showLine)),
   '/sales/:sale/schedule': get(saleRoute(schedule)),
@@ -124,6 +124,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/sitemap.xml': buyers(get((_, call) => sitemap(call))),
   '/.well-known/security.txt': buyers(get((_, call) => securityText(call))),
   '/favicon.ico': buyers(get(faviconFile)),
+  '/openapi.json': buyers(get(openApiDocument)),
   '/problems/:type': buyers(get(({ type }, call) => problemType(type, call))),
   '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
 

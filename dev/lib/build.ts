@@ -40,6 +40,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
   const proofWorker = await bundleAsset(`${ALTCHA}/workers/scrypt.js`, 'proof-worker', SCRIPT, { format: 'iife' })
   // The picture of 1200 by 630 pixels is for link previews, which do not show SVG.
   const picture = readFileSync(path('pages/share.png')).toString('base64')
+  const openApi = JSON.stringify(JSON.parse(readFileSync(path('../docs/openapi/buyers.json'), 'utf8')))
   const assets = {
     style: await styleSheet(),
     script: await bundleAsset('client/main.ts', 'script', SCRIPT, {
@@ -65,6 +66,7 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     paymentScript: await bundleAsset('client/third-party/stripe-payment.ts', 'payment', SCRIPT),
     pushWorker,
     favicon: await namedByContent('icon', 'svg', 'image/svg+xml', readFileSync(path('pages/favicon.svg'), 'utf8')),
+    openApi: await namedByContent('openapi', 'json', 'application/json', openApi),
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }
   return { __ASSETS__: JSON.stringify(assets) }

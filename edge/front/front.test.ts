@@ -292,6 +292,9 @@ it.each([
 
 it('tells crawlers what to read: listed sales, and no page of one visitor', async () => {
   await publish(SALES)
+  const api = await call('/openapi.json')
+  expect(api.headers.get('access-control-allow-origin')).toBe('*')
+  expect(await api.json()).toMatchObject({ openapi: '3.1.1', paths: { '/sales/{sale}/queue': {} } })
   const robots = await (await call('/robots.txt')).text()
   expect(robots).toMatch(
     /^User-agent: \*\nDisallow: \/sales\/\*\/line\n[\s\S]*\nSitemap: http:\/\/\S+\/sitemap\.xml\n$/,

@@ -5,7 +5,7 @@
 import { isProblemType, problem } from '../../shared/problem.ts'
 import { CACHE_TTL, cacheTimes } from '../http/cache.ts'
 import { type Call, hostOf, wantsJson } from '../http/call.ts'
-import { favicon } from '../pages/assets.ts'
+import { favicon, openApi } from '../pages/assets.ts'
 import { renderProblemType } from '../pages/index.ts'
 import { brandOf, PAGE_HEADERS } from '../view/respond.ts'
 import { frontNow } from './listing.ts'
@@ -56,6 +56,10 @@ export function securityText(call: Call): Response | null {
 /** `GET /favicon.ico`, for clients that read no page. */
 export const faviconFile = (): Response =>
   new Response(favicon.body, { headers: cached(favicon.type, { inBrowsers: 86_400, inCache: 86_400, stale: 0 }) })
+
+/** `GET /openapi.json`: the interface of buyers (OpenAPI 3.1), which a tool on any page may read. */
+export const openApiDocument = (): Response =>
+  new Response(openApi.body, { headers: { ...cached(openApi.type), 'access-control-allow-origin': '*' } })
 
 /** `GET /problems/{type}`: what the type of a problem means, as a page or as JSON; null if there is no such type. */
 export function problemType(type: string, call: Call): Response | null {

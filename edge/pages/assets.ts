@@ -36,6 +36,7 @@ const NAMES = [
   'pushWorker',
   'shareImage',
   'favicon',
+  'openApi',
 ] as const
 type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
 declare const __ASSETS__: Assets
@@ -67,6 +68,7 @@ export const {
   pushWorker,
   shareImage,
   favicon,
+  openApi,
 } = ASSETS
 
 /**

@@ -15,6 +15,7 @@ import type { Problem } from '../../shared/problem.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../../shared/tokens.ts'
 import { ADMIN_TOKEN, EDGE_TOKEN, type OriginAddress, type Stores, testOrigin } from '../run/one-origin.ts'
 import { sharedPart } from '../run/shared-part.ts'
+import { requireDescribed } from './described.ts'
 import { eventually } from './eventually.ts'
 import { useDatabase, useRedis } from './servers.ts'
 
@@ -131,11 +132,9 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
     })
     const text = await response.text()
     const json = /[/+]json/.test(response.headers.get('content-type') ?? '')
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: json ? JSON.parse(text) : { text },
-    } as Answer
+    const read = json ? JSON.parse(text) : { text }
+    requireDescribed(method, base + path, response, read)
+    return { status: response.status, headers: response.headers, body: read } as Answer
   }
 
   function admin(method: string, path: string, body?: unknown) {

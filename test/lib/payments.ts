@@ -12,20 +12,24 @@ import { UNLIMITED } from '../../origin/payments/call-budget.ts'
 import { PaymentJobs } from '../../origin/payments/payment-jobs.ts'
 import { signWebhook } from '../../origin/providers/sandbox.ts'
 import { stripeProvider } from '../../origin/providers/stripe.ts'
+import { POLL_WITHIN_MS } from '../run/patience.ts'
 import { startStripe } from '../stand-ins/stripe.ts'
 import type { TestOrigin } from './origin-process.ts'
 import { ledgerDatabase } from './servers.ts'
 
 const secrets = { secretKey: 'sk_test_of_a_local_server', webhookSecret: 'whsec_local' }
 
-/** For the tests of one file, each of which starts without jobs. */
+/**
+ * For the tests of one file, each of which starts without jobs. Stripe has time to answer a hundred calls at once on a
+ * busy machine.
+ */
 export async function usePayments() {
   const [database, stripe] = await Promise.all([ledgerDatabase(), startStripe(secrets)])
   const log = pino({ level: 'silent' })
   const sql = connect(database.url, 4)
   beforeEach(() => sql`delete from jobs`)
   afterAll(() => Promise.all([sql.end({ timeout: 1 }), stripe.stop()]))
-  const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now })
+  const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now, timeoutMs: POLL_WITHIN_MS })
   /** Runs the due jobs until their attempts end, at the consumer's rate or at once. */
   const runJobs = async <Name extends QueueName>(consumer: Consumer<Name>, { atOnce = false } = {}) => {
     const { queue } = consumer

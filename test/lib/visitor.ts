@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Order, QueueAnswer } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
+import { requireDescribed } from './described.ts'
 import { eventually } from './eventually.ts'
 
 interface Sent {
@@ -27,6 +28,7 @@ export async function call<Body = Record<string, unknown>>(
   })
   const text = await response.text()
   const read = text.startsWith('{') ? JSON.parse(text) : { text }
+  requireDescribed(method, url, response, read)
   return { status: response.status, headers: response.headers, body: read as Body & { readonly type?: string } }
 }
 

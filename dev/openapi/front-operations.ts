@@ -1,0 +1,103 @@
+/** Calls of the shop front: what is on, and search. */
+import * as v from 'valibot'
+import { SearchMade } from '../../shared/api/front.ts'
+import { Completions, Front, Searches, SearchIndex, SearchResults } from './answers.ts'
+import type { Operations } from './document.ts'
+
+const TAG = 'Front'
+const NOT_MODIFIED = { 304: { description: 'It has not changed since the ETag in If-None-Match.' } }
+const asJson = { accept: { schema: v.literal('application/json'), description: 'Without it browsers get a page.' } }
+const q = { schema: v.pipe(v.string(), v.maxLength(200)), description: 'What is searched for.' }
+const OF_ACCOUNTS = ['sign-in-required', 'signed-out', 'forbidden', 'too-many-requests'] as const
+const latest = (description: string) => ({ 200: { description, schema: Searches } })
+
+export const frontOperations: Operations = {
+  '/': {
+    get: {
+      id: 'listSales',
+      tag: TAG,
+      summary: 'The sales that are on, to come, and over',
+      headers: asJson,
+      answers: { 200: { description: 'The sales in the order of the front.', schema: Front }, ...NOT_MODIFIED },
+      problems: ['too-many-requests'],
+    },
+  },
+  '/search': {
+    get: {
+      id: 'search',
+      tag: TAG,
+      summary: 'Search sales, products and venues',
+      headers: asJson,
+      query: {
+        q,
+        limit: { schema: v.pipe(v.string(), v.digits()), description: 'At most so many results, up to 100.' },
+      },
+      answers: {
+        200: {
+          description: 'The results, the best first.',
+          schema: SearchResults,
+          example: { query: 'vinyl', results: [] },
+        },
+      },
+      problems: ['invalid-fields', 'too-many-requests'],
+    },
+  },
+  '/search/suggest': {
+    get: {
+      id: 'completeSearch',
+      tag: TAG,
+      summary: 'Complete queries that begin like this one',
+      query: { q },
+      answers: {
+        200: {
+          description: 'At most eight completions.',
+          schema: Completions,
+          example: { query: 'vin', completions: ['vinyl'] },
+        },
+      },
+      problems: ['invalid-fields', 'too-many-requests'],
+    },
+  },
+  '/search/index': {
+    get: {
+      id: 'getSearchIndex',
+      tag: TAG,
+      summary: 'What a browser searches by itself',
+      query: { v: { schema: v.string(), description: 'The version; another one redirects to the current.' } },
+      answers: {
+        200: { description: 'The entries, and words with the same meaning.', schema: SearchIndex },
+        302: { description: 'The current version.', headers: { location: 'Its address.' } },
+        ...NOT_MODIFIED,
+      },
+      problems: ['not-found'],
+    },
+  },
+  '/me/searches': {
+    get: {
+      id: 'listSearches',
+      tag: TAG,
+      summary: 'The latest ten searches of a signed-in visitor',
+      callers: ['shop'],
+      answers: latest('The newest first.'),
+      problems: OF_ACCOUNTS,
+    },
+    post: {
+      id: 'keepSearch',
+      tag: TAG,
+      summary: 'Keep a search',
+      callers: ['shop'],
+      body: { schema: SearchMade, description: 'The search.', example: { q: 'vinyl' } },
+      answers: latest('The searches with this one first.'),
+      problems: [...OF_ACCOUNTS, 'invalid-fields', 'body-too-large', 'unsupported-media-type'],
+    },
+    delete: {
+      id: 'forgetSearches',
+      tag: TAG,
+      summary: 'Forget a search, or all',
+      callers: ['shop'],
+      query: { q: { ...q, description: 'The search that is forgotten; all if it is left out.' } },
+      answers: latest('Those that are left.'),
+      problems: OF_ACCOUNTS,
+    },
+  },
+}
