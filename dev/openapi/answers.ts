@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { AvailabilityDocument, ChartDocument, SeatsPage, SectionsDocument } from '../../shared/api/hall.ts'
 import { SEAT_STATES } from '../../shared/api/hall.ts'
-import { Order, PHASES, Post, SEAT_KINDS, Totals } from '../../shared/api/public.ts'
+import { type Feed as FeedDocument, Order, PHASES, Post, SEAT_KINDS, Totals } from '../../shared/api/public.ts'
 
 /** A schema whose values are those of a type of the product: another field in one of the two is a type error. */
 type SchemaOf<T> = v.GenericSchema<unknown, T>
@@ -12,8 +12,22 @@ const sectionType = v.picklist(['reserved', 'general_admission'])
 
 export const Problem = v.looseObject({ type: v.string(), title: v.string(), status: whole, detail: v.string() })
 
-export const Posts = v.object({ posts: v.array(Post), as_of: v.optional(v.string()) })
-export const Feed = v.object({ ...Posts.entries, older: v.optional(whole), next_poll_ms: whole })
+export const Posts = v.object({ posts: v.array(Post), as_of: v.exactOptional(v.string()) })
+export const Feed = v.object({
+  ...Posts.entries,
+  changed: v.exactOptional(
+    v.array(
+      v.object({
+        n: whole,
+        text: v.exactOptional(Post.entries.text),
+        edited_at: v.exactOptional(v.string()),
+        retracted: v.exactOptional(v.literal(true)),
+      }),
+    ),
+  ),
+  older: v.exactOptional(whole),
+  next_poll_ms: whole,
+}) satisfies SchemaOf<FeedDocument>
 
 export const Sections = v.object({
   sale: v.string(),
