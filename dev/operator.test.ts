@@ -1,31 +1,23 @@
-/** `npm run operator` as a person uses it. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { execa } from 'execa'
-import { afterAll, expect, test } from 'vitest'
-import { connect } from '../origin/ledger/connection.ts'
+/** What `npm run operator` does to the database, and prints. */
+import { expect, test, vi } from 'vitest'
 import { Operators } from '../origin/operators/operators.ts'
-import { useDatabase } from '../test/lib/servers.ts'
-import { writePidFile } from './lib/leftovers.ts'
-import { startPostgres } from './servers/postgres.ts'
+import { useLedger } from '../test/lib/servers.ts'
+import { readCommand } from './operator.ts'
 
-const COMMAND = fileURLToPath(new URL('./operator.ts', import.meta.url))
-const database = useDatabase()
-const folder = mkdtempSync(join(tmpdir(), 'flash-sale-operator-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const sql = await useLedger()
 
-async function operator(args: string, env: Record<string, string> = { DATABASE_URL: database.url }) {
-  const { stdout, stderr, exitCode } = await execa(process.execPath, [COMMAND, ...args.split(' ')], {
-    env: { DATABASE_URL: '', ...env },
-    reject: false,
-  })
-  return { stdout, stderr, exitCode, key: /op_[\w-]{43}/.exec(stdout)?.[0] ?? '' }
+/** Runs a command in this process, and returns what it prints, and the key in it. */
+async function operator(args: string) {
+  const lines: string[] = []
+  const printed = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(line))
+  await readCommand(args.split(' '))
+    .command(sql)
+    .finally(() => printed.mockRestore())
+  const text = lines.join('\n')
+  return { text, key: /op_[\w-]{43}/.exec(text)?.[0] ?? '' }
 }
 
-test.concurrent('makes an operator, prints the key once, gives a new one, and revokes it', async () => {
-  const sql = connect(database.url, 1)
+test('makes an operator, prints the key once, gives a new one, and revokes it', async () => {
   // The instance is new each time, because results are remembered for a second.
   const who = (key: string) => new Operators(sql, () => false, 'unused').byKey(key)
   const first = await operator('add ada@shop.example --role viewer')
@@ -34,13 +26,10 @@ test.concurrent('makes an operator, prints the key once, gives a new one, and re
   expect(await who(second.key)).toEqual({ name: 'ada@shop.example', role: 'owner' })
   expect(await who(first.key)).toBeUndefined()
   const listed = await operator('list')
-  expect(listed.stdout).toMatch(/^ada@shop\.example {2}owner {5}made \d{4}-/)
+  expect(listed.text).toMatch(/^ada@shop\.example {2}owner {5}made \d{4}-/)
   expect(listed.key).toBe('')
-  expect(await operator('revoke ada@shop.example')).toMatchObject({ exitCode: 0 })
-  expect(await operator('revoke nobody')).toMatchObject({
-    stderr: 'Could not do it: There is no operator nobody with a key or a session.',
-    exitCode: 1,
-  })
+  await operator('revoke ada@shop.example')
+  await expect(operator('revoke nobody')).rejects.toThrow('There is no operator nobody with a key or a session.')
   expect(await who(second.key)).toBeUndefined()
   const entries = await sql`select actor, action, before, after from audit_log order by entry_id`
   const [viewer, owner] = ['viewer', 'owner'].map((role) => ({ name: 'ada@shop.example', role }))
@@ -49,16 +38,4 @@ test.concurrent('makes an operator, prints the key once, gives a new one, and re
     { actor: 'admin', action: 'operator added', before: viewer, after: owner },
     { actor: 'admin', action: 'operator revoked', before: owner, after: null },
   ])
-  await sql.end()
-})
-
-test.concurrent('finds the database of npm start by its folder, running or not', async () => {
-  const none = await operator('list --data nowhere')
-  expect(none.stderr).toMatch(/There is no Postgres of npm start in nowhere: set DATABASE_URL/)
-  const running = await startPostgres({ dataDir: join(folder, 'postgres') })
-  writePidFile(join(folder, 'start.pid'), process.pid)
-  expect(await operator(`add ada --role viewer --data ${folder}`)).toMatchObject({ exitCode: 0, stderr: '' })
-  await running.stop()
-  rmSync(join(folder, 'start.pid'))
-  expect((await operator('list', { FLASH_SALE_DATA: folder })).stdout).toMatch(/^ada {2}viewer/)
 })

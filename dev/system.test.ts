@@ -2,37 +2,14 @@
  * A system that cannot start prints the reason in one sentence and leaves nothing behind. test/start.test.ts tests
  * the command itself.
  */
-import { existsSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { useDatabase } from '../test/lib/servers.ts'
+import { expect, test, vi } from 'vitest'
+import { useFailures } from '../test/lib/failed-starts.ts'
 import { serveOnLoopback } from './lib/loopback.ts'
-import { LOOPBACK, LocalError, temporaryFolder } from './lib/processes.ts'
-import { type SystemOptions, startSystem } from './system.ts'
+import type { SystemOptions } from './system.ts'
 
-const ledger = useDatabase()
-let temporary: ReturnType<typeof temporaryFolder>
-beforeEach(() => {
-  temporary = temporaryFolder('system-test')
-  vi.stubEnv('TMPDIR', temporary.path)
-})
-afterEach(() => {
-  vi.unstubAllEnvs()
-  temporary.remove()
-})
-
-async function failureOf(options: SystemOptions): Promise<string> {
-  const error = await startSystem({ databaseUrl: ledger.url, ...options }).then(
-    (system) => system.stop(),
-    (error: unknown) => error,
-  )
-  expect(error).toBeInstanceOf(LocalError)
-  const { message } = error as LocalError
-  expect(message).not.toMatch(/\n|hunter2/)
-  expect(globSync('flash-sale-*', { cwd: temporary.path })).toEqual([])
-  return message
-}
+const { failureOf, folder } = useFailures()
 
 test.each([
   ['port', 'PORT', 6665],
@@ -59,7 +36,6 @@ test.each<[SystemOptions, RegExp]>([
   ],
   [{ redisUrl: `redis+sentinel://me:hunter2@${NOBODY}/shop` }, /\(127\.0\.0\.1:1\) does not serve: /],
   [{ originEnv: { LOG_LEVEL: 'loud' } }, /^the origin ended at once .*LOG_LEVEL/],
-  [{ edgeVars: { POW_DIFFICULTY: 'hard' } }, /^The edge does not accept its settings: POW_DIFFICULTY/],
 ])('it is given %j', async (options, message) => {
   expect(await failureOf(options)).toMatch(message)
 })
@@ -86,13 +62,13 @@ test.each<[what: string, make: (folder: string) => void, message: RegExp]>([
     /^The secrets in .*secrets\.json cannot be read: /,
   ]),
 ])('its data folder %s', async (_, make, message) => {
-  const dataDir = join(temporary.path, 'data')
+  const dataDir = join(folder(), 'data')
   make(dataDir)
   expect(await failureOf({ dataDir })).toMatch(message)
 })
 
 test.skipIf(!existsSync('/dev/full'))('the disk of its data folder is full', async () => {
-  const dataDir = join(temporary.path, 'data')
+  const dataDir = join(folder(), 'data')
   mkdirSync(dataDir)
   symlinkSync('/dev/full', join(dataDir, 'secrets.json.unfinished'))
   expect(await failureOf({ dataDir })).toMatch(/^The disk with .* is full \(ENOSPC\): /)
@@ -101,21 +77,4 @@ test.skipIf(!existsSync('/dev/full'))('the disk of its data folder is full', asy
 test('there is no folder for temporary files', async () => {
   vi.stubEnv('TMPDIR', '/nowhere')
   expect(await failureOf({})).toMatch(/^Cannot make a folder in \/nowhere \(ENOENT\): /)
-})
-
-describe('another program that takes the port during the start does not pass for', () => {
-  let other: Server | undefined
-  afterEach(() => other?.close())
-
-  // The ports are below the ephemeral range, and below those that other tests take.
-  const first = 5_100 + ((process.pid * 2) % 4_000)
-  test.each([
-    ['the origin', 'port', first],
-    ['the edge', 'edgePort', first + 1],
-  ])('%s', async (part, option, port) => {
-    other = createServer((_, response) => response.end('I am somebody else'))
-    const begin = (begun: string) => void (begun === part && other?.listen(port, LOOPBACK))
-    const failure = await failureOf({ [option]: port, progress: { begin, ready() {}, say() {} } })
-    expect(failure).toMatch(new RegExp(`^${part} ended at once .*address already in use`, 'i'))
-  })
 })

@@ -119,7 +119,7 @@ test('starts and serves without Redis, and warns of a ledger that may lose commi
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
 
-test('keeps webhooks and push from private networks: refuses an address, and a name at the connection', async () => {
+test('keeps webhooks, push and pictures from private networks: an address, and a name at the connection', async () => {
   const [url, events] = [receiver.url('/inside'), ['order.reserved']]
   expect(await origin.admin('POST', '/webhooks', { url, events })).toMatchObject({ status: 422 })
   const push = { endpoint: 'https://127.0.0.1/a', keys: { p256dh: vapid.public, auth: 'A'.repeat(22) } }
@@ -127,6 +127,8 @@ test('keeps webhooks and push from private networks: refuses an address, and a n
   const asks = `/internal/sales/${await origin.sale()}/push-asks`
   const refused = { status: 422, body: { errors: [{ field: 'push.endpoint' }] } }
   expect(await origin.call('POST', asks, { token: origin.edgeToken, body: ask })).toMatchObject(refused)
+  const picture = await origin.admin('POST', '/images', { url })
+  expect(picture).toMatchObject({ status: 422, body: { errors: [{ detail: 'not an address of the Internet' }] } })
   const named = { url: url.replace('127.0.0.1', 'localhost'), events }
   const { status, body } = await origin.admin('POST', '/webhooks', named)
   expect(status).toBe(201)

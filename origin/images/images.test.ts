@@ -1,24 +1,19 @@
-/**
- * Pictures are uploaded or fetched, resized for pages, stored in a folder or in S3, and served with addresses that
- * never change.
- */
+/** Pictures are uploaded or fetched, resized for pages, stored, and served with addresses that never change. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import sharp, { type Sharp } from 'sharp'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { serveOnLoopback } from '../../dev/lib/loopback.ts'
-import { ADMIN_TOKEN, useOrigin, useOwnOrigin } from '../../test/lib/origin-process.ts'
-import { startS3 } from '../../test/stand-ins/s3.ts'
-import { s3Store } from './image-store.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
 
 type Uploaded = Readonly<Record<'image' | 'url', string>> &
   Readonly<Record<'width' | 'height', number>> & { readonly widths: number[] }
 
-async function upload(body: NonNullable<RequestInit['body']>, type?: string, at = origin.url()) {
+async function upload(body: NonNullable<RequestInit['body']>, type?: string) {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, ...(type && { 'content-type': type }) }
-  const response = await fetch(`${at}/admin/images`, { method: 'POST', headers, body })
+  const response = await fetch(`${origin.url()}/admin/images`, { method: 'POST', headers, body })
   return { status: response.status, body: (await response.json()) as Uploaded }
 }
 const uploadFrom = (url: string) => upload(JSON.stringify({ url }), 'application/json')
@@ -198,46 +193,5 @@ describe('of a sale', () => {
       ],
     ])
     expect(await saleWith([{ url: '/images/../secret' }])).toMatchObject({ status: 422 })
-  })
-})
-
-describe('with S3 and without private networks', async () => {
-  const s3 = await startS3()
-  const own = useOwnOrigin(undefined, { ...s3.settings, WEBHOOKS_ALLOW_PRIVATE: 'false' })
-  afterAll(() => s3.stop())
-
-  test('are stored there by signed calls, and read from there', async () => {
-    const { status, body } = await upload(await bytesOf(picture(400, 300).png()), 'image/png', own.url())
-    expect(status).toBe(201)
-    const names = ['320.jpg', '320.webp', 'size.json'].map((name) => `/pictures${body.url}/${name}`)
-    expect([...s3.files.keys()].sort()).toEqual(names)
-    expect(s3.refused()).toBe(0)
-    const file = await fetch(`${own.url()}${body.url}/320.webp`)
-    expect(Buffer.from(await file.arrayBuffer())).toEqual(s3.files.get(`/pictures${body.url}/320.webp`)?.bytes)
-    expect((await fetch(`${own.url()}/images/${'0'.repeat(32)}/320.webp`)).status).toBe(404)
-    const store = s3Store(s3.settings as never)
-    for (const name of ['320.jpg', '320.jpg', 'none.jpg']) await store.delete(`${body.image}/${name}`)
-    expect([...s3.files.keys()].sort()).toEqual(names.slice(1))
-    expect(s3.refused()).toBe(0)
-  })
-
-  test('are made one at a time, and few wait: the others try again', async () => {
-    const many = await Promise.all(Array.from({ length: 12 }, () => bytesOf(picture(1_200, 900).jpeg())))
-    const answers = await Promise.all(many.map((bytes) => upload(bytes, 'image/jpeg', own.url())))
-    const statuses = new Set(answers.map(({ status }) => status))
-    expect(statuses).toEqual(new Set([201, 503]))
-  })
-
-  test('are not fetched from a private network', async () => {
-    const host = await serveOnLoopback((_, response) => response.end('secret'))
-    const answer = await upload(JSON.stringify({ url: `${host.url}/a.png` }), 'application/json', own.url())
-    expect(answer).toMatchObject({ status: 422, body: { errors: [{ detail: 'not an address of the Internet' }] } })
-    host.stop()
-  })
-
-  test('are there again once the storage is', async () => {
-    s3.stop()
-    const { status } = await upload(await bytesOf(picture(2, 2).png()), 'image/png', own.url())
-    expect(status).toBe(503)
   })
 })

@@ -1,4 +1,4 @@
 /** Sends a few bad inputs to all routes of both halves; fuzz.long.test.ts sends many. */
 import { fuzz } from './play.ts'
 
-fuzz(20, 600)
+fuzz(20, 300)
