@@ -11,8 +11,8 @@ interface Column<Row> {
   readonly number?: boolean
   /** True for what a phone leaves out. */
   readonly wide?: boolean
-  /** Where it stands on a phone: before both lines (`a`), or in the second line (`z`). */
-  readonly phone?: 'a' | 'z'
+  /** Where it stands on a phone: before both lines (`a`), in the second line (`z`), or there below its name. */
+  readonly phone?: 'a' | 'z' | 'named'
   cell(row: Row): ComponentChildren
 }
 
@@ -59,7 +59,7 @@ export function Table<Row>({ label, columns, rows, keyOf, isChosen }: TableProps
                     {column.cell(row)}
                   </th>
                 ) : (
-                  <td key={column.name} class={classOf(column)}>
+                  <td key={column.name} class={classOf(column)} data-name={column.name}>
                     {column.cell(row)}
                   </td>
                 ),

@@ -79,7 +79,7 @@ function Totals({ views }: { readonly views: Views }) {
     {
       name: 'On the pages now',
       value: on_pages === null ? null : count(on_pages),
-      note: on_pages === null ? 'not known: counting is behind, or Redis away' : 'about, and in no background',
+      note: on_pages === null ? 'not known: counting is behind, or Redis away' : 'about; not those in the background',
     },
     {
       name: 'Views',
@@ -148,11 +148,11 @@ function Sources({ sale }: { readonly sale: string }) {
           keyOf={({ key }) => key}
           columns={[
             { name: 'Source', cell: ({ key }) => (key === TYPED ? 'Typed, or not said' : key) },
-            { name: 'Views', number: true, cell: ({ views }) => count(views) },
-            { name: 'Joined', number: true, cell: ({ joined }) => count(joined) },
+            { name: 'Views', number: true, phone: 'named', cell: ({ views }) => count(views) },
+            { name: 'Joined', number: true, phone: 'named', cell: ({ joined }) => count(joined) },
             { name: 'Called', number: true, wide: true, cell: ({ turns }) => count(turns) },
             { name: 'Reserved', number: true, wide: true, cell: ({ reserved }) => count(reserved) },
-            { name: 'Paid', number: true, cell: ({ paid }) => count(paid) },
+            { name: 'Paid', number: true, phone: 'named', cell: ({ paid }) => count(paid) },
             {
               name: 'Of those called',
               number: true,
@@ -199,8 +199,8 @@ function Networks({ sale, onRule }: { readonly sale: string; onRule(asn: string)
         keyOf={({ key }) => key}
         columns={[
           { name: 'Network', cell: ({ key }) => <code>{key}</code> },
-          { name: 'Counted', number: true, cell: ({ counted }) => count(counted) },
-          { name: 'Dropped', number: true, cell: ({ dropped }) => count(dropped) },
+          { name: 'Counted', number: true, phone: 'named', cell: ({ counted }) => count(counted) },
+          { name: 'Dropped', number: true, phone: 'named', cell: ({ dropped }) => count(dropped) },
           {
             name: 'People',
             number: true,
