@@ -19,7 +19,7 @@ describe('the draw', () => {
       return seen.size === size && [...seen].every((value) => value >= 0 && value < size)
     }
     const sizes = fc.oneof(fc.constantFrom(1, 2, 3, 63, 64, 65, 256, 257, 4_099), fc.integer({ min: 1, max: 120 }))
-    fc.assert(fc.property(key32, sizes, isBijection), { numRuns: 80 })
+    fc.assert(fc.property(key32, sizes, isBijection), { numRuns: 40 })
     expect(isBijection(new Uint8Array(32).fill(7), 50_000)).toBe(true)
   })
 

@@ -105,7 +105,7 @@ describe('a token', () => {
           // The last letter of a part contains bits that jose ignores.
           if (other.slice(0, -1) !== token.slice(0, -1)) await expect(compactVerify(other, jose)).rejects.toThrow()
         }),
-        { numRuns: 150 },
+        { numRuns: 50 },
       )
     }
   })

@@ -242,7 +242,7 @@ function fewestGroups(lengths: readonly number[], people: number): number {
 
 const lengthsOf = (seats: readonly Seat[]) => runsOf(seats).map(({ length }) => length)
 const meanSquare = (seats: readonly Seat[]) => seats.reduce((sum, { x, y }) => sum + x * x + y * y, 0) / seats.length
-const check = (holds: (rows: RowPlan[], wish: Wish) => void, runs = 400) =>
+const check = (holds: (rows: RowPlan[], wish: Wish) => void, runs = 150) =>
   fc.assert(fc.property(plans, wishes, holds), { numRuns: runs })
 
 describe('any choice', () => {
@@ -348,7 +348,7 @@ describe('any choice', () => {
           expect(seats.map((seat) => free.isFree(seat))).toEqual(seats.map((seat) => fresh.isFree(seat)))
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 
@@ -375,7 +375,7 @@ describe('any choice', () => {
         while (sell(party(1)));
         expect(sold.size).toBe(seats.length)
       }),
-      { numRuns: 150 },
+      { numRuns: 75 },
     )
   })
 })
@@ -426,7 +426,7 @@ describe('any offer', () => {
         if (some.every(({ kind }) => kind !== 'restricted_view'))
           expect(away(offer)).toBeCloseTo(Math.min(...groups.map(away)), 6)
       }),
-      { numRuns: 600 },
+      { numRuns: 200 },
     )
   })
 })

@@ -56,7 +56,7 @@ it('hands out no number twice, whatever unused ranges come back, in whatever ord
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   )
 })
 
@@ -108,7 +108,7 @@ it('hands out no number of the pre-queue after its end, however slow the calls',
       const at = leasedOnAt + trip + wait
       expect(isolate.take(at) === null || at <= lapses).toBe(true)
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   )
 })
 

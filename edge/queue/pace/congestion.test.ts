@@ -192,7 +192,7 @@ describe('a line before an origin of limited capacity', () => {
         for (const [i, { serving, atMs }] of moments.entries())
           must(serving >= (moments[i - 1]?.serving ?? 0), () => `moved back at ${atMs}`)
       }),
-      { numRuns: 8 },
+      { numRuns: 4 },
     )
   })
 
