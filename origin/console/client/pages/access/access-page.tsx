@@ -2,7 +2,7 @@
 import './access.css'
 import { useQuery } from '@tanstack/preact-query'
 import { admin, read } from '../../api.ts'
-import { Failure, Loading, useTitle } from '../../parts.tsx'
+import { count, Failure, Loading, useTitle } from '../../parts.tsx'
 import { Head } from '../../sheet/page.tsx'
 import { Blocks } from './blocks.tsx'
 import { Rules } from './rules.tsx'
@@ -24,7 +24,15 @@ export function AccessPage({ sale }: { sale: string }) {
   useTitle('Rules and blocks · Console')
   return (
     <>
-      <Head title="Rules and blocks" />
+      <Head
+        title="Rules and blocks"
+        sub={
+          rules.data &&
+          blocks.data &&
+          `${count(rules.data.rules.length)} ${rules.data.rules.length === 1 ? 'rule' : 'rules'} of this sale, ` +
+            `${count(blocks.data.blocks.length)} blocked in all sales`
+        }
+      />
       <Failure error={rules.error ?? blocks.error} />
       {rules.data && <Rules rules={rules.data.rules} sale={sale} />}
       {blocks.data && <Blocks blocks={blocks.data.blocks} />}

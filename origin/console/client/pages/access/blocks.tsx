@@ -5,6 +5,10 @@ import type { BlockState } from '../../../../../shared/api/operators/answers.ts'
 import { admin } from '../../api.ts'
 import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { SearchField } from '../../sheet/controls.tsx'
+import { Effects } from '../../sheet/dialog.tsx'
+import { EmptyState, Section } from '../../sheet/page.tsx'
+import { Table } from '../../sheet/table.tsx'
 import type { Done } from '../../toast.tsx'
 
 /** The list shows at most this many blocks; the search finds the others. */
@@ -26,81 +30,114 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
     return block({ [kind]: who, note: textIn(form, 'note') }, `The ${kind} ${who}`)
   }
   return (
-    <section class="sec" aria-label="Blocks">
-      <div class="card-head">
-        <h2>Blocked in all sales</h2>
-        {may('operator') && (
+    <Section
+      title="Blocked in all sales"
+      label="Blocks"
+      aside={
+        may('operator') && (
           <Confirm
             action="Block somebody"
+            icon="lock"
             danger
             effect={
-              'They can join no sale, and lose their place. What a blocked visitor or account holds goes back on ' +
-              'sale; what is being paid is finished. Undo: remove the block.'
+              <Effects
+                effects={{
+                  stops: 'they can join no sale, and lose their place',
+                  goesOn: 'what a blocked visitor or account holds goes back on sale; what is being paid is finished',
+                  undo: 'remove the block',
+                }}
+              />
             }
             onConfirm={add}
           >
-            <label>
+            <label class="label">
               Whom
-              <select name="kind">
-                {KINDS.map(([kind, text]) => (
-                  <option key={kind} value={kind}>
-                    {text}
-                  </option>
-                ))}
-              </select>
+              <span class="field">
+                <select name="kind">
+                  {KINDS.map(([kind, text]) => (
+                    <option key={kind} value={kind}>
+                      {text}
+                    </option>
+                  ))}
+                </select>
+              </span>
             </label>
-            <label>
+            <label class="label">
               As it is written in orders and logs
-              <input name="who" required maxLength={200} autocomplete="off" spellcheck={false} />
+              <span class="field">
+                <input name="who" required maxLength={200} autocomplete="off" spellcheck={false} />
+              </span>
             </label>
-            <label>
+            <label class="label">
               Note, for the records
-              <input name="note" maxLength={200} autocomplete="off" />
+              <span class="field">
+                <input name="note" maxLength={200} autocomplete="off" />
+              </span>
             </label>
           </Confirm>
-        )}
-      </div>
-      {blocks.length > 0 && (
-        <label class="sales-search">
-          Search
-          <input type="search" value={words.value} onInput={(event) => (words.value = event.currentTarget.value)} />
-        </label>
+        )
+      }
+    >
+      {blocks.length === 0 ? (
+        <EmptyState text="Nobody is blocked." />
+      ) : (
+        <>
+          <SearchField
+            label="Search"
+            placeholder="Who, or a word of the note"
+            value={words.value}
+            onInput={(value) => (words.value = value)}
+          />
+          <p class="small quiet" role="status">
+            {count(found.length)} of {count(blocks.length)}
+            {found.length > SHOWN && `, the latest ${SHOWN} are shown`}
+          </p>
+        </>
       )}
-      <p class="quiet" role="status">
-        {blocks.length === 0
-          ? 'Nobody is blocked.'
-          : `${count(found.length)} of ` +
-            `${count(blocks.length)}${found.length > SHOWN ? `, the latest ${SHOWN} are shown` : ''}`}
-      </p>
-      <ul class="rules">
-        {found.slice(0, SHOWN).map((one) => (
-          <li key={one.block}>
-            <div>
-              <b>{whoOf(one)}</b>
-              {one.note !== '' && <p>{one.note}</p>}
-            </div>
-            <time class="met" dateTime={one.blocked_at}>
-              {instant(one.blocked_at)}
-            </time>
-            {may('operator') && (
-              <p class="buttons">
-                <Confirm
-                  action="Remove"
-                  name={`Remove the block of ${whoOf(one)}`}
-                  effect={`${whoOf(one)} can join again; a place that was lost stays lost. Undo: block them again.`}
-                  onConfirm={() => {
-                    const { block: id, blocked_at: _, ...removed } = one
-                    return unblock(id, removed, `The ${whoOf(one)}`)
-                  }}
-                />
-              </p>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
+      {found.length > 0 && (
+        <Table
+          label="Blocked"
+          rows={found.slice(0, SHOWN)}
+          keyOf={({ block: id }) => id}
+          columns={[
+            { name: 'Who', cell: (one) => <b>{whoOf(one)}</b> },
+            { name: 'Note', phone: 'z', cell: ({ note }) => note },
+            {
+              name: 'Since',
+              number: true,
+              wide: true,
+              cell: ({ blocked_at }) => <time dateTime={blocked_at}>{instant(blocked_at)}</time>,
+            },
+            ...(may('operator')
+              ? [{ name: 'Acts', unnamed: true, number: true, cell: (one: BlockState) => <Unblock one={one} /> }]
+              : []),
+          ]}
+        />
+      )}
+    </Section>
   )
 }
+
+const Unblock = ({ one }: { readonly one: BlockState }) => (
+  <Confirm
+    action="Remove"
+    name={`Remove the block of ${whoOf(one)}`}
+    look="bare"
+    effect={
+      <Effects
+        effects={{
+          goesOn: `${whoOf(one)} can join again`,
+          stops: 'a place that was lost stays lost',
+          undo: 'block them again',
+        }}
+      />
+    }
+    onConfirm={() => {
+      const { block: id, blocked_at: _, ...removed } = one
+      return unblock(id, removed, `The ${whoOf(one)}`)
+    }}
+  />
+)
 
 function whoOf({ visitor, account, address }: BlockState): string {
   if (address !== undefined) return `address ${address}`

@@ -4,6 +4,10 @@ import type { Rule } from '../../../../../shared/api/operators/answers.ts'
 import { admin } from '../../api.ts'
 import { Confirm, count } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Effects } from '../../sheet/dialog.tsx'
+import { State } from '../../sheet/marks.tsx'
+import { EmptyState, Section } from '../../sheet/page.tsx'
+import { Table } from '../../sheet/table.tsx'
 import type { Done } from '../../toast.tsx'
 import { ACTIONS, inWords, ruleIn } from './rule-form.ts'
 
@@ -24,62 +28,124 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
   }
   // The API validates the rule.
   const written = (form: FormData) => ruleIn(form) as RuleConfig
+  const nameOf = ({ note, when }: Rule) => note || inWords(when)
   return (
-    <section class="sec" aria-label="Rules">
-      <div class="card-head">
-        <h2>Rules of this sale</h2>
-        {may('operator') && (
+    <Section
+      title="Rules of this sale"
+      label="Rules"
+      aside={
+        may('operator') && (
           <Confirm
             action="Add a rule"
+            icon="plus"
             effect={
-              'It comes after the others, and counts for everyone who joins from now on; those in line keep their ' +
-              'place. Undo: remove it.'
+              <Effects
+                effects={{
+                  goesOn: 'it comes after the others, and counts for everyone who joins from now on',
+                  isKept: 'those in line keep their place',
+                  undo: 'remove it',
+                }}
+              />
             }
             onConfirm={(form) => add(written(form))}
           >
             <RuleFields />
           </Confirm>
-        )}
-      </div>
-      <p class="quiet">The first rule that a newcomer meets decides. Whoever meets none does what the sale asks for.</p>
-      {rules.length === 0 && <p>There is no rule: everyone does what the sale asks for.</p>}
-      <ol class="rules">
-        {rules.map((rule) => (
-          <li key={rule.rule}>
-            <div>
-              <b>{ACTIONS[rule.action]}</b>
-              <p>{inWords(rule.when)}</p>
-              {rule.note !== '' && <p class="quiet">{rule.note}</p>}
-            </div>
-            <p class="met">
-              met <b>{count(rule.met)}</b> {rule.met === 1 ? 'time' : 'times'}
-            </p>
-            {may('operator') && (
-              <p class="buttons">
-                <Confirm
-                  action="Change"
-                  name={`Change the rule ${rule.note || inWords(rule.when)}`}
-                  effect={
-                    'It counts for everyone who joins from now on. It keeps its place among the rules. Undo: ' +
-                    'change it back.'
-                  }
-                  onConfirm={(form) => change(rule.rule, written(form), configOf(rule))}
-                >
-                  <RuleFields rule={rule} />
-                </Confirm>
-                <Confirm
-                  action="Remove"
-                  name={`Remove the rule ${rule.note || inWords(rule.when)}`}
-                  danger
-                  effect={`"${inSentence(rule)}" no longer counts. Undo: add it again; it then comes last.`}
-                  onConfirm={() => remove(rule.rule, rule)}
-                />
-              </p>
-            )}
-          </li>
-        ))}
-      </ol>
-    </section>
+        )
+      }
+    >
+      {rules.length === 0 ? (
+        <EmptyState text="There is no rule: everyone does what the sale asks for." />
+      ) : (
+        <>
+          <p class="small quiet">
+            The first rule that a newcomer meets decides. Whoever meets none does what the sale asks for.
+          </p>
+          <Table
+            label="Rules in their order"
+            rows={rules}
+            keyOf={({ rule }) => rule}
+            columns={[
+              { name: 'Place', unnamed: true, phone: 'a', cell: (rule) => <b>{rules.indexOf(rule) + 1}</b> },
+              {
+                name: 'Who',
+                cell: (rule) => (
+                  <>
+                    <span>{inWords(rule.when)}</span>
+                    {rule.note !== '' && (
+                      <>
+                        <br />
+                        <small class="quiet">{rule.note}</small>
+                      </>
+                    )}
+                  </>
+                ),
+              },
+              {
+                name: 'What happens',
+                phone: 'z',
+                cell: ({ action }) => <State level={action === 'refuse' ? 'bad' : 'info'}>{ACTIONS[action]}</State>,
+              },
+              {
+                name: 'Met',
+                number: true,
+                cell: ({ met }) => (
+                  <>
+                    {count(met)} <span class="quiet">{met === 1 ? 'time' : 'times'}</span>
+                  </>
+                ),
+              },
+              ...(may('operator')
+                ? [
+                    {
+                      name: 'Acts',
+                      unnamed: true,
+                      number: true,
+                      phone: 'z' as const,
+                      cell: (rule: Rule) => (
+                        <span class="row no-wrap ends">
+                          <Confirm
+                            action="Change"
+                            name={`Change the rule ${nameOf(rule)}`}
+                            look="bare"
+                            effect={
+                              <Effects
+                                effects={{
+                                  goesOn: 'it counts for everyone who joins from now on',
+                                  isKept: 'it keeps its place among the rules',
+                                  undo: 'change it back',
+                                }}
+                              />
+                            }
+                            onConfirm={(form) => change(rule.rule, written(form), configOf(rule))}
+                          >
+                            <RuleFields rule={rule} />
+                          </Confirm>
+                          <Confirm
+                            action="Remove"
+                            name={`Remove the rule ${nameOf(rule)}`}
+                            look="bare"
+                            danger
+                            effect={
+                              <Effects
+                                effects={{
+                                  stops: `“${inSentence(rule)}” no longer counts`,
+                                  undo: 'add it again; it then comes last',
+                                }}
+                              />
+                            }
+                            onConfirm={() => remove(rule.rule, rule)}
+                          />
+                        </span>
+                      ),
+                    },
+                  ]
+                : []),
+            ]}
+          />
+        </>
+      )}
+    </Section>
   )
 }
 
@@ -89,25 +155,29 @@ const configOf = ({ when, action, note }: Rule): RuleConfig => ({ when, action, 
 function RuleFields({ rule }: { rule?: RuleConfig }) {
   const when = rule?.when ?? {}
   const field = (name: string, label: string, value: string | number | undefined, hint: string) => (
-    <label>
+    <label class="label">
       {label}
-      <input name={name} defaultValue={String(value ?? '')} placeholder={hint} autocomplete="off" maxLength={200} />
+      <span class="field">
+        <input name={name} defaultValue={String(value ?? '')} placeholder={hint} autocomplete="off" maxLength={200} />
+      </span>
     </label>
   )
   return (
     <>
-      <label>
+      <label class="label">
         What happens
-        <select name="action">
-          {Object.entries(ACTIONS).map(([action, text]) => (
-            <option key={action} value={action} selected={action === (rule?.action ?? 'refuse')}>
-              {text}
-            </option>
-          ))}
-        </select>
+        <span class="field">
+          <select name="action">
+            {Object.entries(ACTIONS).map(([action, text]) => (
+              <option key={action} value={action} selected={action === (rule?.action ?? 'refuse')}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </span>
       </label>
-      <fieldset class="group">
-        <legend>To whom: all that is filled in must be met</legend>
+      <fieldset class="pairs">
+        <legend class="small quiet">To whom: all that is filled in must be met</legend>
         {field('address', 'Network address or range', when.address, '192.0.2.0/24')}
         {field('asn', 'Network number (ASN)', when.asn, '64500')}
         {field('country', 'Country', when.country, 'DE')}

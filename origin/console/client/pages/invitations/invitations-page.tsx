@@ -8,7 +8,10 @@ import { admin, read, send } from '../../api.ts'
 import { instantOf } from '../../local-time.ts'
 import { Confirm, Copy, count, Failure, instant, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may, shop } from '../../session.ts'
-import { Head } from '../../sheet/page.tsx'
+import { Effects } from '../../sheet/dialog.tsx'
+import { Icon } from '../../sheet/icon.tsx'
+import { Meter } from '../../sheet/marks.tsx'
+import { Columns, Head, Section } from '../../sheet/page.tsx'
 import type { Done } from '../../toast.tsx'
 import { upload } from './upload.ts'
 
@@ -25,23 +28,28 @@ export function InvitationsPage({ sale }: { sale: string }) {
   useTitle('Invitations · Console')
   return (
     <>
-      <Head title="Invitations" />
+      <Head title="Invitations" sub="links count from their first use on" />
       <Failure error={error} />
       {!data && !error && <Loading />}
       {data && (
-        <section class="sec" aria-label="Codes">
-          <h2>Codes</h2>
+        <Section title="Came in by invitation" label="Codes">
           <p role="status">
             {data.invitations === 0
               ? 'There is no invitation yet.'
               : `${count(data.invitations)} ${data.invitations === 1 ? 'invitation' : 'invitations'} for ` +
-                `${visitors(data.uses)}; ${count(data.used)} came in.`}{' '}
-            <span class="quiet">Links count from their first use on.</span>
+                `${visitors(data.uses)}; ${count(data.used)} came in.`}
           </p>
-          {may('operator') && <Upload sale={sale} />}
-        </section>
+          {data.invitations > 0 && (
+            <Meter total={data.uses} shares={[{ name: 'came in', value: data.used, colour: '--c1' }]} />
+          )}
+        </Section>
       )}
-      {may('operator') && <Links sale={sale} />}
+      {may('operator') && (
+        <Columns split="repeat(2, minmax(0, 1fr))">
+          <Upload sale={sale} />
+          <Links sale={sale} />
+        </Columns>
+      )}
     </>
   )
 }
@@ -65,29 +73,34 @@ function Upload({ sale }: { sale: string }) {
   }
   const { onSubmit, error, isPending } = useSubmit(put, (form) => form.reset())
   return (
-    <form class="invitations" onSubmit={onSubmit}>
-      <label>
-        File of codes
-        <input ref={file} type="file" accept=".csv,.txt,.ndjson,.jsonl" required />
-        <small class="quiet">
-          CSV (<code>code,uses</code>) or NDJSON: all of it or, where a line is wrong, none
-        </small>
-      </label>
-      <label class="check">
-        <input type="checkbox" name="replace" /> They take the place of all other codes
-      </label>
-      <p class="buttons start">
-        <button type="submit" class="primary" disabled={isPending}>
-          Upload
-        </button>
-        {share.value !== null && (
-          <progress aria-label="Sent" value={share.value}>
-            {Math.round(100 * share.value)} %
-          </progress>
-        )}
-      </p>
-      <Failure error={error} />
-    </form>
+    <Section title="Codes from a file">
+      <form class="stack" onSubmit={onSubmit}>
+        <label class="label">
+          File of codes
+          <span class="field">
+            <input ref={file} type="file" accept=".csv,.txt,.ndjson,.jsonl" required />
+          </span>
+          <small class="note">
+            CSV (<code>code,uses</code>) or NDJSON: all of it or, where a line is wrong, none
+          </small>
+        </label>
+        <label class="check">
+          <input type="checkbox" name="replace" /> They take the place of all other codes
+        </label>
+        <p class="row">
+          <button type="submit" class="btn" disabled={isPending}>
+            <Icon name="in" />
+            Upload
+          </button>
+          {share.value !== null && (
+            <progress aria-label="Sent" value={share.value}>
+              {Math.round(100 * share.value)} %
+            </progress>
+          )}
+        </p>
+        <Failure error={error} />
+      </form>
+    </Section>
   )
 }
 
@@ -123,38 +136,53 @@ function Links({ sale }: { sale: string }) {
   }
   const { onSubmit, error, isPending } = useSubmit(make)
   return (
-    <section class="sec" aria-label="Links">
-      <div class="card-head">
-        <h2>Links</h2>
+    <Section
+      title="Links"
+      aside={
         <Confirm
           action="Declare links void"
+          look="bare"
+          icon="ban"
           danger
           effect={
-            'Links made before this time (a later one counts as now) let in nobody any more. Who came in by one ' +
-            'keeps their place; codes stay. There is no undo, but new links can be made.'
+            <Effects
+              effects={{
+                stops: 'links made before this time (a later one counts as now) let in nobody any more',
+                isKept: 'who came in by one keeps their place, and codes stay',
+                undo: 'there is none, but new links can be made',
+              }}
+            />
           }
           onConfirm={endLinks}
         >
-          <label>
+          <label class="label">
             Made before
-            <input type="datetime-local" step="1" name="before" required />
+            <span class="field">
+              <input type="datetime-local" step="1" name="before" required />
+            </span>
           </label>
         </Confirm>
-      </div>
-      <p class="quiet">Signed, and stored only once somebody comes in by them. They are shown now, and not again.</p>
-      <form class="invitations" onSubmit={onSubmit}>
-        <NumberField name="count" label="Links" value={10} most={MOST_LINKS} />
-        <NumberField name="uses" label="Visitors for each" value={1} most={1_000_000} />
-        <NumberField name="days" label="Valid for days" value={30} most={366} />
-        <p class="buttons start">
-          <button type="submit" class="primary" disabled={isPending}>
+      }
+    >
+      <p class="small quiet">
+        Signed, and stored only once somebody comes in by them. They are shown now, and not again.
+      </p>
+      <form class="stack" onSubmit={onSubmit}>
+        <div class="trio">
+          <NumberField name="count" label="Links" value={10} most={MOST_LINKS} />
+          <NumberField name="uses" label="Visitors for each" value={1} most={1_000_000} />
+          <NumberField name="days" label="Valid for days" value={30} most={366} />
+        </div>
+        <p class="row">
+          <button type="submit" class="btn" disabled={isPending}>
+            <Icon name="plus" />
             Make links
           </button>
         </p>
         <Failure error={error} />
       </form>
       {made.value && <MadeLinks sale={sale} {...made.value} />}
-    </section>
+    </Section>
   )
 }
 
@@ -163,9 +191,11 @@ const linkTo = (sale: string, invitation: string) => `${shop.value ?? ''}/sales/
 
 function NumberField({ name, label, value, most }: { name: string; label: string; value: number; most: number }) {
   return (
-    <label>
+    <label class="label">
       {label}
-      <input type="number" name={name} min="1" max={most} required defaultValue={String(value)} />
+      <span class="field">
+        <input type="number" name={name} min="1" max={most} required defaultValue={String(value)} />
+      </span>
     </label>
   )
 }
@@ -179,13 +209,14 @@ function MadeLinks({ sale, links, uses, until }: Made & { sale: string }) {
     URL.revokeObjectURL(url)
   }
   return (
-    <div class="invitations" role="status">
+    <div class="quote stack close" role="status">
       <p>
         {count(links.length)} {links.length === 1 ? 'link' : 'links'}, each for {visitors(uses)}, valid until{' '}
         {instant(until)}:
       </p>
-      <p class="buttons start">
-        <button type="button" onClick={download}>
+      <p class="row">
+        <button type="button" class="btn" onClick={download}>
+          <Icon name="save" />
           Download
         </button>
         <Copy name="the links" text={text} />
