@@ -8,6 +8,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } from '../../dev/lib/command.ts'
 import { againstAlternatives } from './parts/alternatives.ts'
+import { consolePages } from './parts/console.ts'
 import { againstEdge } from './parts/edge.ts'
 import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
@@ -22,7 +23,7 @@ import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
 /** The parts with their own servers, those that share a system, and all of them. */
-const ALONE = { recovery, search: searches, life }
+const ALONE = { recovery, search: searches, life, console: consolePages }
 const SHARED = {
   edge: againstEdge,
   origin: againstOrigin,

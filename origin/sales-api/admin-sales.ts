@@ -12,6 +12,7 @@ import type { SaleRow } from '../ledger/sale-row.ts'
 import { refuse } from '../lib/http/request.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EdgeNotifier } from '../queue/edge-notifier.ts'
+import { phaseOf } from '../sales/sale-state.ts'
 import { versionOf } from '../sales/sale-version.ts'
 import { LEDGER_TIMEOUT_MS, type OperatedSales, type Sales } from '../sales/sales.ts'
 import { type InspectDeps, inspectSale, type State } from './inspect-sale.ts'
@@ -21,6 +22,9 @@ interface AdminSalesDeps extends InspectDeps {
   readonly goods: Goods
   readonly edge: Pick<EdgeNotifier, 'notify'>
 }
+
+const SELLING: readonly ReturnType<typeof phaseOf>[] = ['open', 'paused', 'all_in_carts']
+const UNCOMPARED: InspectDeps['reconciler'] = { agrees: () => Promise.resolve(null) }
 
 export type VersionedState = State & { readonly version: string }
 
@@ -77,7 +81,14 @@ export class AdminSales implements OperatedSales {
     if (this.#sales.isLedgerUnresponsive())
       return Promise.all(this.#sales.inUse().map((sale) => this.inspectStock(sale)))
     await this.#sales.refresh()
-    return Promise.all(this.#sales.inUse().map((sale) => this.inspect(sale)))
+    return Promise.all(this.#sales.inUse().map((sale) => this.#inspectListed(sale)))
+  }
+
+  /** Gate and ledger are compared of sales that sell: hundreds of others would cost a call of both stores each. */
+  async #inspectListed(sale: SaleRow): Promise<State> {
+    const sells = SELLING.includes(phaseOf(sale, this.nowMs()))
+    const goods = await this.#deps.goods.of(sale)
+    return inspectSale(sells ? this.#deps : { ...this.#deps, reconciler: UNCOMPARED }, sale, goods)
   }
 
   /** Publishes a change: this process and the edge read it at once, other origins within REFRESH_MS. */

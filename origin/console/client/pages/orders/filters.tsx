@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { readSales } from '../../api.ts'
-import { instant, textIn } from '../../parts.tsx'
+import { saleQuery } from '../../frame/side.tsx'
+import { Failure, instant, Loading, textIn } from '../../parts.tsx'
 import { Icon } from '../../sheet/icon.tsx'
 import { type Filter, MADE_WORDS, madeInWords, type Search, type Show, STATUS_WORDS } from './views.ts'
 
@@ -18,9 +19,8 @@ interface FiltersProps {
 }
 
 export function Filters({ search, onShow, children }: FiltersProps) {
-  // The filters also work without the list of sales.
-  const { sales = [] } = useQuery({ queryKey: ['sales'], queryFn: readSales }).data ?? {}
-  const known = sales.find(({ sale }) => sale === search.sale)
+  // The side column reads the same sale.
+  const { data: known } = useQuery({ ...saleQuery(search.sale ?? ''), enabled: Boolean(search.sale) })
   const products = known?.products ?? []
   const product = products.find(({ product_id }) => product_id === search.product)
   const statuses = search.status ? search.status.split(',') : []
@@ -31,10 +31,7 @@ export function Filters({ search, onShow, children }: FiltersProps) {
         set={search.sale && `Sale: ${known?.name ?? search.sale}`}
         onUnset={() => onShow({ sale: '', product: '' })}
       >
-        <ChooseSale
-          sales={sales.map(({ sale, name, opens_at }) => ({ sale, name, opens: instant(opens_at) }))}
-          onChoose={(sale) => onShow({ sale, product: '' })}
-        />
+        <ChooseSale onChoose={(sale) => onShow({ sale, product: '' })} />
       </FilterChip>
       {products.length > 1 && (
         <FilterChip
@@ -87,6 +84,7 @@ interface FilterChipProps {
 function FilterChip({ name, set, children, onUnset }: FilterChipProps) {
   const id = useId()
   const chip = useRef<HTMLButtonElement>(null)
+  const isOpen = useSignal(false)
   const isUsed = useRef(false)
   // The choice goes with its filter, so the focus returns to the chip.
   useEffect(() => {
@@ -114,19 +112,24 @@ function FilterChip({ name, set, children, onUnset }: FilterChipProps) {
         <Icon name="plus" />
         {name}
       </button>
-      <div class="pop dropdown from-start acts-menu" id={id} popover="auto" role="dialog" aria-label={name}>
-        {children}
+      <div
+        class="pop dropdown from-start acts-menu"
+        id={id}
+        popover="auto"
+        role="dialog"
+        aria-label={name}
+        onToggle={({ newState }) => (isOpen.value = newState === 'open')}
+      >
+        {isOpen.value && children}
       </div>
     </>
   )
 }
 
-interface ChooseSaleProps {
-  readonly sales: readonly { readonly sale: string; readonly name: string; readonly opens: string }[]
-  onChoose(sale: string): void
-}
-
-function ChooseSale({ sales, onChoose }: ChooseSaleProps) {
+/** The sales are read once somebody chooses among them: there may be hundreds. */
+function ChooseSale({ onChoose }: { readonly onChoose: (sale: string) => void }) {
+  const { data, error } = useQuery({ queryKey: ['sales'], queryFn: readSales })
+  const sales = data?.sales ?? []
   const typed = useSignal('')
   const words = typed.value.toLowerCase().split(/\s+/)
   const found = sales.filter(({ sale, name }) => words.every((word) => `${sale} ${name}`.toLowerCase().includes(word)))
@@ -143,20 +146,22 @@ function ChooseSale({ sales, onChoose }: ChooseSaleProps) {
         />
       </label>
       <ul class="menu" aria-label="Sales">
-        {found.slice(0, SALES).map(({ sale, name, opens }) => (
+        {found.slice(0, SALES).map(({ sale, name, opens_at }) => (
           <li key={sale}>
             <button type="button" class="btn bare" onClick={() => onChoose(sale)}>
               <span>
                 {name}
                 <br />
                 <small class="quiet">
-                  <span class="mono">{sale}</span>, {opens}
+                  <span class="mono">{sale}</span>, {instant(opens_at)}
                 </small>
               </span>
             </button>
           </li>
         ))}
       </ul>
+      <Failure error={error} />
+      {!data && !error && <Loading />}
       {found.length > SALES && <p class="small quiet">{found.length - SALES} more: type a part of the name</p>}
     </div>
   )
