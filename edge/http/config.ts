@@ -6,7 +6,6 @@
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
-import { Texts } from '../../shared/api/fields.ts'
 import { MAX_SHARDS } from '../../shared/api/internal.ts'
 import {
   AdmissionKeySetting,
@@ -22,93 +21,13 @@ import {
 } from '../../shared/keys.ts'
 import { limit, optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
 import { type Asset, namedByContent } from '../pages/assets.ts'
-import { type Brand, brandSheet, HEX_COLOUR } from '../pages/brand.ts'
+import { type Brand, brandSheet } from '../pages/brand.ts'
 import type { StripePage } from '../pages/view.ts'
-import { withOwnWords } from '../pages/words/own-words.ts'
 import { handoverSet } from './handover-keys.ts'
 import { isLocalHost } from './limits/networks.ts'
 import { looselyRead, pathTest } from './paths.ts'
+import { colour, host, legalLinks, multiples, number, rate, units, url, whole, words } from './setting-forms.ts'
 import { derivedKey, type VisitorKey, visitorKey } from './visitor-secret.ts'
-
-const url = v.pipe(
-  v.string(),
-  v.check((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'must be an http(s) URL'),
-  v.transform((text) => text.replace(/\/+$/, '')),
-)
-
-const host = v.pipe(
-  url,
-  v.check((text) => new URL(text).origin === text, 'must be a scheme and a host alone'),
-)
-
-function number(min: number, max: number) {
-  const between = `must be between ${min} and ${max}`
-  return v.pipe(v.string(), v.transform(Number), v.number(between), v.minValue(min, between), v.maxValue(max, between))
-}
-const whole = (min: number, max: number) => v.pipe(number(min, max), v.integer('must be a whole number'))
-
-/** A limit of `calls` in `seconds`. */
-export interface Rate {
-  readonly calls: number
-  readonly seconds: number
-}
-const rate = v.pipe(
-  v.string(),
-  v.regex(/^(off|\d+(\.\d+)?\/\d+(\.\d+)?)$/, 'must be "off" or calls/seconds, such as 60/60'),
-  v.transform((text): Rate | null => {
-    const [calls = 0, seconds = 0] = text.split('/').map(Number)
-    return text === 'off' ? null : { calls, seconds }
-  }),
-  v.check((most) => !most || (most.calls > 0 && most.seconds > 0), 'must be above 0/0'),
-)
-
-const units = v.pipe(
-  v.string(),
-  v.regex(/^(off|[1-9]\d{0,5})$/, 'must be "off" or a number of units, 1 or more'),
-  v.transform((text) => (text === 'off' ? null : Number(text))),
-)
-
-const multiples = v.pipe(
-  v.string(),
-  v.regex(/^\d+(\.\d+)?\/\d+(\.\d+)?$/, 'must be two numbers, such as 8/64'),
-  v.transform((text) => text.split('/').map(Number)),
-  v.check(
-    ([near = 0, wide = 0]) => near >= 1 && wide >= near,
-    'must be at least 1, and the second no less than the first',
-  ),
-)
-
-const colour = v.pipe(v.string(), v.regex(HEX_COLOUR, 'must be a colour such as #0b6450'))
-
-const SHOWN_WRONG = 5
-const words = v.pipe(
-  v.string(),
-  v.parseJson(undefined, 'must be JSON'),
-  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
-    const { words, wrong } = withOwnWords(value)
-    if (wrong.length === 0) return words
-    addIssue({
-      message: `must have texts of the pages alone, which these are not: ${wrong.slice(0, SHOWN_WRONG).join(', ')}`,
-    })
-    return NEVER
-  }),
-)
-
-const MAX_LEGAL_LINKS = 8
-const legalLinks = v.pipe(
-  v.string(),
-  v.parseJson(undefined, 'must be JSON'),
-  v.pipe(
-    v.array(
-      v.object({
-        name: Texts,
-        url: v.pipe(v.string(), v.regex(/^(https:\/\/|\/(?!\/))/, 'must be an https URL or a path of this host')),
-      }),
-      'must be a list',
-    ),
-    v.maxLength(MAX_LEGAL_LINKS, `must have at most ${MAX_LEGAL_LINKS} links`),
-  ),
-)
 
 /** Our own page for paying, with Stripe's form. */
 const STRIPE_PAGE = '/sales/{sale}/order/{order}/pay'

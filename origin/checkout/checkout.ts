@@ -14,7 +14,7 @@
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { assertExists } from '../../shared/lib/assert.ts'
-import { type FieldError, ProblemError } from '../../shared/problem.ts'
+import { ProblemError } from '../../shared/problem.ts'
 import { partsOf, seatsIn } from '../ledger/cart.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
 import type { Recorded, RecordVerdict } from '../ledger/record.ts'
@@ -47,6 +47,7 @@ import {
 import { PendingReservations } from './pending-reservations.ts'
 import { type Recorder, type RecorderDeps, recorder, withChosen } from './recorder.ts'
 import {
+  type Buyer,
   type Context,
   type ContextDeps,
   contextOf,
@@ -440,14 +441,6 @@ export class Checkout {
   drain(): Promise<void> {
     return this.#pending.drain()
   }
-}
-
-type Buyer = Pick<
-  CheckoutReservation,
-  'visitor' | 'line' | 'number' | 'source' | 'isBoxOffice' | 'contact' | 'networks'
-> & {
-  /** What is missing or wrong in what the buyer says of themselves. */
-  readonly errors?: readonly FieldError[]
 }
 
 const SOLD_OUT: Outcome = refusal(soldOut())

@@ -8,6 +8,7 @@ import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { FieldError, Problem } from '../../shared/problem.ts'
 import { partsOf } from '../ledger/cart.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
+import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import type { Hall, Halls } from '../seats/halls.ts'
 import { type Asked, askedOf, asksForSeats, invalid, mustAccept } from './cart/cart.ts'
 import { type Pricing, priceOf } from './cart/pricing.ts'
@@ -17,6 +18,15 @@ import type { Outcome } from './outcome.ts'
 export interface ContextDeps {
   readonly halls: Halls
   readonly vouchers: readonly VoucherSource[]
+}
+
+/** Who asks. */
+export type Buyer = Pick<
+  CheckoutReservation,
+  'visitor' | 'line' | 'number' | 'source' | 'isBoxOffice' | 'contact' | 'networks'
+> & {
+  /** What is missing or wrong in what the buyer says of themselves. */
+  readonly errors?: readonly FieldError[]
 }
 
 /** What was read for a request: the hall, if it asks for seats, and the vouchers that it presents. */

@@ -3,7 +3,7 @@
  * per visitor, one order per visitor) are enforced elsewhere.
  */
 import { hashOf } from '../../../shared/lib/hash.ts'
-import type { Rate } from '../config.ts'
+import type { Rate } from '../setting-forms.ts'
 
 /** The number of slots in each row. Half a million keys with one call each share them without a refusal. */
 const SLOTS = 2 ** 16

@@ -5,7 +5,7 @@
  */
 
 import { addressOf, type Call, refuse } from '../call.ts'
-import type { Rate } from '../config.ts'
+import type { Rate } from '../setting-forms.ts'
 import { Limiter } from './limiter.ts'
 import { networksOf } from './networks.ts'
 
