@@ -20,7 +20,7 @@ export interface ContextDeps {
   readonly vouchers: readonly VoucherSource[]
 }
 
-/** Who asks. */
+/** The buyer of a request, as the edge or the box office names them. */
 export type Buyer = Pick<
   CheckoutReservation,
   'visitor' | 'line' | 'number' | 'source' | 'isBoxOffice' | 'contact' | 'networks'
