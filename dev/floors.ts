@@ -34,6 +34,7 @@ const FLOORS = {
     ],
     ...['access', 'payments', 'queue', 'events', 'webhooks', 'mail', 'images', 'feed', 'front', 'report'],
     ...[
+      'alerts',
       'retention',
       'checkout',
       'promo-codes',

@@ -12,6 +12,9 @@ import { Buyers } from './access/buyers.ts'
 import { redeemRoutes } from './access/invitation-routes.ts'
 import { Invitations } from './access/invitations.ts'
 import { Policies } from './access/policy.ts'
+import { readAlerts } from './alerts/alert-queries.ts'
+import { AlertSender } from './alerts/alert-sender.ts'
+import { AlertChannels } from './alerts/channels.ts'
 import { createApp } from './app.ts'
 import type { Config } from './base/config.ts'
 import { createMetrics } from './base/metrics.ts'
@@ -87,6 +90,7 @@ import { SaleWork } from './sales/sale-work.ts'
 import { Sales } from './sales/sales.ts'
 import { AdminSales } from './sales-api/admin-sales.ts'
 import { Live } from './sales-api/live.ts'
+import { runReports } from './scheduled/scheduled-queries.ts'
 import { Scheduler } from './scheduled/scheduler.ts'
 import { Halls } from './seats/halls.ts'
 import { SeatStates } from './seats/seat-states.ts'
@@ -256,6 +260,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   const images = new Images(config.s3 ? s3Store(config.s3) : folderStore(config.IMAGES_DIR), sql)
   const webhookSender = new Sender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment })
   const webhookSealer = new SecretSealer(config.WEBHOOK_KEYS)
+  const alertChannels = new AlertChannels({ ...config, isDevelopment })
+  stops.push(['alerts', () => alertChannels.close()])
   if (config.ROLE !== 'api') {
     const reporting = {
       announcements: listAnnouncements,
@@ -265,6 +271,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     }
     const scheduler = new Scheduler({
       announce: publishPost,
+      consoleUrl: alertChannels.consoleUrl,
+      sendsMail: alertChannels.sendsMail,
       report: (sale) => saleReport(reporting, sale),
       sql,
       sales,
@@ -284,6 +292,10 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
       announceNoted: publishPost,
       deliverer,
       webhookCounts,
+      alertSender: new AlertSender({ channels: alertChannels, log }),
+      readAlerts: alertChannels.isAny
+        ? () => readAlerts({ sql, channels: alertChannels, nowMs: () => sales.nowMs(), onSaleEnded: runReports })
+        : undefined,
       mailer,
       retention,
       searches,
@@ -343,6 +355,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
   })
   const adminRoutes = operatorRoutes({
+    alertChannels,
     announcements: listAnnouncements,
     blocks,
     checkout,

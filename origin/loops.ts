@@ -2,6 +2,8 @@
  * The background work of the roles `worker` and `all`: the job runner, and what happens at intervals. Each loop is an
  * actor of its own; they are started and stopped together.
  */
+import { ALERT_READER } from './alerts/alert-queries.ts'
+import type { AlertSender } from './alerts/alert-sender.ts'
 import { dueWork, type Work } from './due-work.ts'
 import { watchEvents } from './events/watch.ts'
 import type { RecentSearches } from './front/recent-searches.ts'
@@ -61,6 +63,9 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   /** Undefined where neither mails nor push messages are sent. */
   readonly mailer: Mailer | undefined
   readonly scheduler: Scheduler
+  readonly alertSender: AlertSender
+  /** Undefined where neither a channel of alerts nor mail is configured. */
+  readonly readAlerts: (() => Promise<boolean>) | undefined
   /** Omitted if the shop has no feed. */
   readonly announceNoted?: AnnounceNoted
   readonly views: CounterDeps & CompareDeps
@@ -68,7 +73,12 @@ interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
   readonly edgeUrl: string | undefined
 }
 
-type Reader = typeof WEBHOOK_READER | typeof SEARCH_READER | typeof COUNT_READER | typeof MAIL_READER
+type Reader =
+  | typeof ALERT_READER
+  | typeof WEBHOOK_READER
+  | typeof SEARCH_READER
+  | typeof COUNT_READER
+  | typeof MAIL_READER
 
 export function createWorker(deps: WorkerDeps): Actor {
   const { sql, redis, reconciler, deliverer, mailer, scheduler, retention } = deps
@@ -80,6 +90,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     refunds,
     scheduler,
     deliverer,
+    deps.alertSender,
     ...(mailer ? [mailer] : []),
   ])
   const every = (ms: number, name: string, round: () => Promise<unknown>) => loop(name, ms, deps, round)
@@ -106,6 +117,12 @@ export function createWorker(deps: WorkerDeps): Actor {
     readers.set(
       MAIL_READER,
       whenDue('mail reader', () => thenJobs(readMails(sql, mailer.channels, mailer.perAddress))),
+    )
+  const { readAlerts } = deps
+  if (readAlerts)
+    readers.set(
+      ALERT_READER,
+      whenDue('alerts', () => thenJobs(readAlerts())),
     )
   const due = new Map<Reader | Work, Loop>([
     ...readers,

@@ -8,6 +8,8 @@ import { blockRoutes, ruleRoutes } from './access/access-routes.ts'
 import type { Blocks } from './access/blocks.ts'
 import { invitationRoutes } from './access/invitation-routes.ts'
 import type { Invitations } from './access/invitations.ts'
+import { alertRoutes } from './alerts/alert-routes.ts'
+import type { AlertChannels } from './alerts/channels.ts'
 import type { Config } from './base/config.ts'
 import { boxOfficeRoutes, hallRoutes } from './box-office/hall-routes.ts'
 import type { VoucherSource } from './checkout/cart/vouchers.ts'
@@ -52,6 +54,7 @@ import { webhookRoutes } from './webhooks/webhook-routes.ts'
 
 /** All that the features below take together. */
 interface OperatorRoutesDeps {
+  readonly alertChannels: AlertChannels
   readonly announcements?: ListAnnouncements
   readonly blocks: Blocks
   readonly checkout: Checkout
@@ -104,6 +107,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', refundRoutes(deps))
     .route('/', supportRoutes(deps))
     .route('/', findingRoutes(sql))
+    .route('/', alertRoutes(deps))
     .route('/', webhookRoutes(deps))
     .route('/', queueRoutes(sql, config.payment.perSecond))
     .route('/', searchRoutes(deps))

@@ -99,6 +99,22 @@ const Settings = v.object({
     ),
     'Sender of the mails: an address, or `Name <address>`',
   ),
+  ALERT_MAIL_TO: optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(/[\s,]+/).filter((one) => one !== '')),
+      v.minLength(1, 'an address is required'),
+      v.maxLength(20, 'at most 20 addresses'),
+      v.everyItem((one) => /^[^\s<>@]+@[^\s<>@]+$/.test(one), 'addresses with a space between them are required'),
+    ),
+    'Addresses that hear of findings by mail, with a space between them; needs `SMTP_URL`',
+  ),
+  ALERT_SLACK_URL: optional(httpUrl, 'Incoming webhook of Slack that hears of findings'),
+  ALERT_PAGERDUTY_KEY: optional(
+    v.pipe(v.string(), v.regex(/^\w{32}$/, '32 letters and digits are required')),
+    'Integration key of PagerDuty (Events API v2) that hears of findings',
+  ),
+  ALERT_PAGERDUTY_URL: setting(httpUrl, 'https://events.pagerduty.com/v2/enqueue', 'Where its events are sent'),
   LOG_LEVEL: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least severe lines logged'),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
   EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin'),
@@ -438,6 +454,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     warnings.push("ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session")
   if (settings?.SMTP_URL !== undefined && settings.MAIL_FROM === undefined)
     errors.push('MAIL_FROM: must be set, since SMTP_URL is')
+  if (settings?.ALERT_MAIL_TO !== undefined && settings.SMTP_URL === undefined)
+    errors.push('SMTP_URL: must be set, since ALERT_MAIL_TO is')
   const sends = settings?.SMTP_URL !== undefined || vapid !== undefined
   if (production && sends && (settings?.PUBLIC_URL ?? settings?.EDGE_URL) === undefined)
     errors.push('PUBLIC_URL: must be set, since mails link there')

@@ -26,6 +26,9 @@ interface NewPost {
 const isShown = (sql: Queryable) =>
   sql`(level is not null and removed_at is null and (until is null or until > clock_timestamp()))`
 
+/** A column rounds to milliseconds, and an end must not be in the future by a part of one. */
+const nowIn = (sql: Queryable) => sql`date_trunc('milliseconds', clock_timestamp())`
+
 /**
  * Publishes a post. An announcement replaces the one before; one that was noted while the ledger was away has its own
  * time, and is over at once if there has been a later one.
@@ -44,7 +47,7 @@ export async function publishPost<const P extends NewPost>(
     select ${saleId}, coalesce(max(n), 0) + 1,
       ${level}, ${tx.json(text)}, ${image ? tx.json(image) : null}, ${operator},
       coalesce(${noted.at ?? null}::timestamptz, clock_timestamp()),
-      case when ${isOver} then clock_timestamp() else ${until ?? null}::timestamptz end
+      case when ${isOver} then ${nowIn(tx)} else ${until ?? null}::timestamptz end
     from posts where sale_id = ${saleId} returning *, ${isShown(tx)} as shown`
   if (!after) throw new Error('no row')
   const action = level === null ? 'posted' : 'announced'
@@ -82,7 +85,7 @@ export async function editPost(
     update posts set text = ${tx.json(text ?? before.text)}, image = ${picture ? tx.json(picture) : null},
       level = case when ${isOnTop} then coalesce(level, 'warning') else level end,
       until = case when ${isOnTop} then ${end}::timestamptz
-        when ${before.shown} then clock_timestamp() else until end,
+        when ${before.shown} then ${nowIn(tx)} else until end,
       edited_at = case when ${isRewritten} then clock_timestamp() else edited_at end,
       edits = edits + 1
     where sale_id = ${saleId} and n = ${n} returning *, ${isShown(tx)} as shown`
@@ -104,7 +107,7 @@ export async function removePost(tx: Queryable, saleId: string, n: number, opera
   await lockFeed(tx, saleId)
   const [removed] = await tx<PostRow[]>`
     update posts set removed_at = clock_timestamp(),
-      until = case when level is not null then least(until, clock_timestamp()) end
+      until = case when level is not null then least(until, ${nowIn(tx)}) end
     where sale_id = ${saleId} and n = ${n} and removed_at is null returning *`
   if (removed)
     await audit(tx, [{ actor: operator, action: 'post removed', sale: saleId, before: { n, ...inAudit(removed) } }])
@@ -123,7 +126,7 @@ const lockFeed = (tx: Queryable, saleId: string) => tx`select 1 from sales where
 
 async function endShown(tx: Queryable, saleId: string): Promise<PostRow | undefined> {
   const [ended] = await tx<PostRow[]>`
-    update posts set until = clock_timestamp() where sale_id = ${saleId} and ${isShown(tx)} returning *`
+    update posts set until = ${nowIn(tx)} where sale_id = ${saleId} and ${isShown(tx)} returning *`
   return ended
 }
 

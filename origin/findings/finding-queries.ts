@@ -121,4 +121,26 @@ export async function readFindings(sql: Queryable, saleId: string) {
   return { findings, changes }
 }
 
+interface AnyFinding extends OpenFinding {
+  readonly finding: string
+  readonly sale: string | null
+  readonly sale_name: string | null
+  readonly seen: number
+  readonly closed_at: Date | null
+  readonly outcome: string | null
+}
+
+/** The findings of all sales: those that are open first, then the closed ones, the latest first. */
+export const allFindings = (sql: Sql) => sql<AnyFinding[]>`
+  (select ${anyFinding(sql)} where f.closed_at is null order by f.finding_id desc limit ${SHOWN})
+  union all
+  (select ${anyFinding(sql)} where f.closed_at is not null order by f.finding_id desc limit ${SHOWN_CLOSED})`
+
+const SHOWN_CLOSED = 50
+
+const anyFinding = (sql: Sql) => sql`
+  f.finding_id::text as finding, nullif(f.sale_id, '') as sale, s.name as sale_name, f.kind, f.product_id, f.subject,
+  f.units, f.detail, f.seen, f.first_seen_at, f.closed_at, f.outcome
+  from findings f left join sales s using (sale_id)`
+
 const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))

@@ -1,4 +1,5 @@
 /** Defines the queues: the data of a job, the length of its lease, and the times of its retries. Pure. */
+import type { Alert, AlertChannel } from '../../shared/api/operators/alerts.ts'
 import type { OrderSnapshot } from '../ledger/schema/events.ts'
 
 /** The data of a job, by queue. */
@@ -29,6 +30,12 @@ export interface JobData {
     readonly failsSince?: string
   }
   readonly mail: OrderMail | AskedMail
+  readonly alert: {
+    readonly channel: AlertChannel
+    readonly alert: Alert
+    /** The recipients of a mail that is not for those who hear of findings. */
+    readonly to?: readonly string[]
+  }
 }
 
 /** An attempt to send a message. `error` is null if the endpoint accepted it. */
@@ -108,6 +115,14 @@ export const QUEUES: Readonly<Record<QueueName, QueuePolicy>> = {
     maxPauseMs: HOUR,
     attempts: 30,
     keepsDone: true,
+  },
+  // After a day nobody needs to be told any more, and the console shows what is still open.
+  alert: {
+    leaseMs: 60 * SECOND,
+    firstPauseMs: 5 * SECOND,
+    maxPauseMs: 10 * MINUTE,
+    attempts: 100,
+    lifetimeMs: 24 * HOUR,
   },
 }
 

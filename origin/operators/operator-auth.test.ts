@@ -17,8 +17,8 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
       /webhooks/:endpoint/deliveries /webhooks/:endpoint/history /sales/:sale/promo-codes /search/synonyms
-      /sales/:sale/seconds /sales/:sale/funnel /search/misses /sales/:sale/views /sales/:sale/views/export /view-rules
-      /queues/:queue/failing /sales/:sale/scheduled/:action/runs/:due`,
+      /alerts /sales/:sale/seconds /sales/:sale/funnel /search/misses /sales/:sale/views /sales/:sale/views/export
+      /view-rules /queues/:queue/failing /sales/:sale/scheduled/:action/runs/:due`,
   },
   operator: {
     POST: `/sales/:sale/open /sales/:sale/pause /sales/:sale/resume /sales/:sale/end
@@ -27,7 +27,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /orders/:order/refund /orders/:order/return /orders/:order/cancel /orders/:order/move /blocks /sales/:sale/rules
       /sales/:sale/invitations/links /sales/:sale/box-office /sales/:sale/seats/block /sales/:sale/seats/release
       /sales/:sale/preview /images /sales/:sale/views/recount /view-rules/try /queues/:queue/retry
-      /sales/:sale/scheduled/:action/run /webhooks/:endpoint/try`,
+      /sales/:sale/scheduled/:action/run /webhooks/:endpoint/try /alerts/test`,
     PUT: `/sales/:sale /sales/:sale/announcement /sales/:sale/invitations /sales/:sale/sections/:section
       /sales/:sale/sections/:section/seats /sales/:sale/chart /sales/:sale/promo-codes /search/synonyms /view-rules`,
     PATCH: '/sales/:sale/admission /sales/:sale/rules/:rule /sales/:sale/feed/:n',
@@ -38,6 +38,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
     GET: '/operators',
     POST: `/operators /sales/:sale/scheduled/:action/resume /webhooks /webhooks/:endpoint/replay
       /webhooks/:endpoint/test`,
+    PUT: '/alerts',
     PATCH: '/webhooks/:endpoint',
     DELETE: '/operators/:name /visitors/:visitor /webhooks/:endpoint',
   },

@@ -190,11 +190,12 @@ export class Charges implements Consumer<'charge'> {
     if (!mayTry(order, job.attempt, this.#deps.nowMs())) return this.#giveUp(order_id, attempt)
     const method = assertExists(payment_method, 'An order that is being paid has a method.')
     const about = { order: order_id, attempt }
+    const begunMs = this.#runtime.monotonicMs()
     const charged = await provider.authorize({ ...about, amountMinor, currency, method, returnUrl: returnUrl(order) })
     const { result } = charged
     metrics.payments.inc({ outcome: result })
     if (result === 'unknown') this.watch.heardNothing(order_id)
-    else if (result !== 'turned_away') this.watch.answered()
+    else if (result !== 'turned_away') this.watch.answeredWithin(this.#runtime.monotonicMs() - begunMs)
     switch (result) {
       case 'authorized': {
         const { charge } = charged

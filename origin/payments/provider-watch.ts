@@ -7,6 +7,7 @@
 import { machine, type Runtime } from '../lib/runtime.ts'
 import type { PaymentProvider, ProviderSeen } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
+import { addTime, bucketsOf, lately, type Timed } from './provider-times.ts'
 
 /** The provider counts as away after this many reads in a row without an answer, because one may be lost. */
 const AWAY_AFTER = 2
@@ -27,10 +28,18 @@ export class ProviderWatch {
   #answeredAtMs: number | null = null
   #failedAtMs: number | null = null
   #failedReads = 0
+  #times: readonly Timed[] = []
   #readAtMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: WatchDeps) {
     this.#deps = deps
+  }
+
+  /** A charge was answered after so many milliseconds. */
+  answeredWithin(ms: number): void {
+    const { runtime = machine } = this.#deps
+    this.#times = addTime(this.#times, ms, runtime.monotonicMs())
+    this.answered()
   }
 
   get isAway(): boolean {
@@ -38,7 +47,14 @@ export class ProviderWatch {
   }
 
   seen(): ProviderSeen {
-    return { answeredAtMs: this.#answeredAtMs, failedAtMs: this.#failedAtMs, isAway: this.isAway }
+    const { runtime = machine } = this.#deps
+    this.#times = lately(this.#times, runtime.monotonicMs())
+    return {
+      answeredAtMs: this.#answeredAtMs,
+      failedAtMs: this.#failedAtMs,
+      isAway: this.isAway,
+      times: bucketsOf(this.#times),
+    }
   }
 
   answered(): void {

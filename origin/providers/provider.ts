@@ -146,4 +146,6 @@ export interface ProviderSeen {
   readonly failedAtMs: number | null
   /** True if even reads get no answer. Reads do not depend on a card. */
   readonly isAway: boolean
+  /** The charges answered in the last minute, by classes of time. */
+  readonly times: readonly number[]
 }

@@ -31,6 +31,7 @@ const scheduled = ({ saleId }: About): Place => ({
   href: `/console/sales/${encodeURIComponent(saleId)}/scheduled`,
 })
 const queues = (queue: string) => (): Place => ({ text: 'Open Queues', href: `/console/queues#${queue}` })
+const webhooks = (): Place => ({ text: 'Open Webhooks', href: '/console/webhooks' })
 const watch = (advice: string, place: Advice['place']): Advice => ({ level: 'watch', advice, place })
 
 export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<FindingKind | 'unknown', Advice>> = {
@@ -71,7 +72,7 @@ export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<
   ),
   wrong_amount: watch('It is refunded. Find out who made the charge.', order),
   refunded_outside: watch('Decide whether the order is delivered all the same.', order),
-  webhook_failed: watch('No buyer notices. Mend the endpoint, then replay its deliveries.', queues('webhook')),
+  webhook_failed: watch('No buyer notices. Mend the endpoint, then replay its deliveries.', webhooks),
   scheduled_failed: watch('Do by hand what it was to do, or schedule it again.', scheduled),
   scheduled_suspended: watch('An owner decides: resume it or call it off, among the scheduled actions.', scheduled),
   mail_failed: watch('Buyers wait for their mail. Check the address and the mail server.', queues('mail')),

@@ -3,14 +3,17 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { exactly, instant } from '../../shared/api/fields.ts'
+import type { SeenFinding } from '../../shared/api/operators/alerts.ts'
 import type { SecondsAnswer } from '../../shared/api/operators/seconds.ts'
 import type { Config } from '../base/config.ts'
-import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
+import { allFindings, NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { query } from '../lib/http/request.ts'
 import type { OperatedSales } from '../sales/sales.ts'
+import { reasonOf } from '../webhooks/failure.ts'
 import { secondsOf } from './by-second/seconds.ts'
 import { KEPT_MINUTES, readMarkers, readSeconds } from './by-second/seconds-queries.ts'
+import { FINDING_ADVICE } from './finding-advice.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
 import { type ListAnnouncements, saleReport } from './sale-report.ts'
 
@@ -67,5 +70,25 @@ export const secondsRoutes = ({ sql, sales }: Pick<ReportDeps, 'sql' | 'sales'>)
 /** Findings of a sale, and those without a sale, such as a charge for an unknown order. */
 export const findingRoutes = (sql: Sql) =>
   new Hono()
-    .get('/findings', async (c) => c.json(await readFindings(sql, NO_SALE)))
+    .get('/findings', async (c) => {
+      const [ofNoSale, all] = await Promise.all([readFindings(sql, NO_SALE), allFindings(sql)])
+      return c.json({ ...ofNoSale, all: all.map(asSeen) })
+    })
     .get('/sales/:sale/findings', async (c) => c.json(await readFindings(sql, c.req.param('sale'))))
+
+function asSeen({ subject: _, detail, ...finding }: Awaited<ReturnType<typeof allFindings>>[number]): SeenFinding {
+  const { sale, kind, product_id, first_seen_at, closed_at } = finding
+  const { level, advice, place } = FINDING_ADVICE[kind] ?? FINDING_ADVICE.unknown
+  const { order, error } = (detail ?? {}) as Readonly<Record<string, unknown>>
+  const reason = typeof error !== 'string' ? null : kind === 'webhook_failed' ? reasonOf(error) : error
+  return {
+    ...finding,
+    product_id: product_id || null,
+    reason,
+    level,
+    advice,
+    place: place({ saleId: sale ?? '', orderId: typeof order === 'string' ? order : null }),
+    first_seen_at: first_seen_at.toISOString(),
+    closed_at: closed_at?.toISOString() ?? null,
+  }
+}

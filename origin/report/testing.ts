@@ -7,7 +7,14 @@ const NOW_MS = Date.parse('2026-11-27T12:10:00Z')
 const none = { waiting: 0, oldest_seconds: null }
 const late = { waiting: 5, oldest_seconds: 218 }
 const backlogs = { intents: none, charges: none, captures: none, refunds: none, webhooks: none, mails: none }
-const health = { ledger: true, redis: true, edge_seconds: 1, workers: 1, provider: 'answers' } as const
+const health: Situation['health'] = {
+  ledger: true,
+  redis: true,
+  edge_seconds: 1,
+  workers: 1,
+  provider: 'answers',
+  provider_ms: null,
+}
 
 export const fine: Situation = {
   saleId: 'drop',

@@ -10,6 +10,7 @@ const report = (agoMs: number, answeredAgoMs: number | null, failedAgoMs: number
   answeredAtMs: answeredAgoMs === null ? null : NOW_MS - answeredAgoMs,
   failedAtMs: failedAgoMs === null ? null : NOW_MS - failedAgoMs,
   isAway,
+  times: [],
 })
 test.each([
   ['none', [], { workers: 0, provider: null }],
@@ -30,7 +31,7 @@ test.each([
     { workers: 2, provider: 'answers' },
   ],
 ])('tells how many workers run, and what the provider did last: %s', (_, reports, told) => {
-  expect(workersOf(reports, NOW_MS)).toEqual(told)
+  expect(workersOf(reports, NOW_MS)).toEqual({ ...told, provider_ms: null })
 })
 
 /** A hash of reports in place of Redis, which can be pending, failing or available. */
@@ -67,7 +68,7 @@ test('shares the sales among workers that report and reach the ledger, and has a
   vi.useFakeTimers()
   let isLedgerAway = false
   const deps = { redis, isLedgerAway: () => isLedgerAway, nowMs: () => NOW_MS, metrics: createMetrics() }
-  const provider = () => ({ answeredAtMs: null, failedAtMs: null, isAway: false })
+  const provider = () => ({ answeredAtMs: null, failedAtMs: null, isAway: false, times: [] })
   const [one, other] = [1, 2].map(() => {
     const share = vi.fn((_worker: string, _running: readonly string[]) => {})
     const actor = workerReports({ ...deps, provider, work: { share }, log: pino({ level: 'silent' }) })

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Health } from '../../shared/api/operators/live.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import { timesOf } from '../payments/provider-times.ts'
 import type { ProviderSeen } from '../providers/provider.ts'
 import type { SaleWork } from '../sales/sale-work.ts'
 import type { Store } from '../stock/scripts.ts'
@@ -80,7 +81,10 @@ export async function readWorkers(redis: Pick<Store, 'hgetall'>, nowMs: number) 
 }
 
 /** Returns the running workers, and what they know of the provider. Pure. */
-export function workersOf(reports: readonly Report[], nowMs: number): Pick<Health, 'workers' | 'provider'> {
+export function workersOf(
+  reports: readonly Report[],
+  nowMs: number,
+): Pick<Health, 'workers' | 'provider' | 'provider_ms'> {
   const running = reports.filter(({ atMs }) => nowMs - atMs < GONE_MS)
   const latest = (of: 'answeredAtMs' | 'failedAtMs') =>
     Math.max(...running.map((one) => one[of] ?? Number.NEGATIVE_INFINITY))
@@ -88,12 +92,13 @@ export function workersOf(reports: readonly Report[], nowMs: number): Pick<Healt
   const isUnused = !Number.isFinite(answered) && !Number.isFinite(failed)
   const isAway = running.some((one) => one.isAway) || nowMs - answered > SILENT_MS
   const provider = isUnused ? 'unused' : failed > answered && isAway ? 'fails' : 'answers'
-  return { workers: running.length, provider: running.length === 0 ? null : provider }
+  const provider_ms = timesOf(running.map(({ times }) => times))
+  return { workers: running.length, provider: running.length === 0 ? null : provider, provider_ms }
 }
 
 /** Parses a worker's report; a worker that is gone meanwhile has an empty one. */
 function reportIn(text: string | undefined): Report {
   const report = JSON.parse(text ?? '{}') as Partial<Report>
-  const { atMs = 0, hasLedger = false, answeredAtMs = null, failedAtMs = null, isAway = false } = report
-  return { atMs, hasLedger, answeredAtMs, failedAtMs, isAway }
+  const { atMs = 0, hasLedger = false, answeredAtMs = null, failedAtMs = null, isAway = false, times = [] } = report
+  return { atMs, hasLedger, answeredAtMs, failedAtMs, isAway, times }
 }

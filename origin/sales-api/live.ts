@@ -109,10 +109,10 @@ export class Live {
     const nowMs = sales.nowMs()
     const edgeAtMs = ledger.answers ? minutes.at(-1)?.gauges.edge_at_ms : undefined
     const edge_seconds = edgeAtMs === undefined ? null : Math.max(0, (nowMs - edgeAtMs) / 1000)
-    const { workers = null, provider = null, intents = null } = gate ?? {}
+    const { workers = null, provider = null, provider_ms = null, intents = null } = gate ?? {}
     // A store that answers and takes no writes serves nobody.
     const stores = { ledger: ledger.answers && sales.canRecord(), redis: gate !== null && redisWatch.refusal === null }
-    const health = { ...stores, edge_seconds, workers, provider }
+    const health = { ...stores, edge_seconds, workers, provider, provider_ms }
     const phase = phaseOf(sale, nowMs)
     const soldOutMs = phase === 'open' ? soldOutAtMs(minutes, nowMs) : null
     const counts = totalOf(before, minutes)

@@ -117,6 +117,16 @@ export async function runNow(tx: Queryable, { action_id }: ScheduledRow, operato
   if (row) await addRun(tx, action_id, row.next_at, operator)
 }
 
+/** Has the repeated reports of a sale that has ended made now; they end with it. */
+export async function runReports(tx: Queryable, saleId: string): Promise<void> {
+  const rows = await tx<{ action_id: string; operator: string; next_at: Date }[]>`
+    update scheduled_actions set next_at = date_trunc('milliseconds', clock_timestamp())
+    where sale_id = ${saleId} and next_at is not null and cron is not null and effect ->> 'action' = 'report'
+      and effect -> 'to' is not null
+    returning action_id, operator, next_at`
+  for (const { action_id, operator, next_at } of rows) await addRun(tx, action_id, next_at, operator)
+}
+
 /** Reads an action without locking it. */
 export async function readAction(sql: Sql, actionId: string): Promise<ScheduledRow | undefined> {
   const [row] = await sql<ScheduledRow[]>`select * from scheduled_actions where action_id = ${actionId}`

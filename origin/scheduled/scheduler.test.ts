@@ -10,7 +10,7 @@ import { JobRunner } from '../jobs/job-runner.ts'
 import { connect, type Sql } from '../ledger/connection.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { Sales } from '../sales/sales.ts'
-import { addAction, addRun } from './scheduled-queries.ts'
+import { addAction, addRun, runReports } from './scheduled-queries.ts'
 import { Scheduler } from './scheduler.ts'
 
 const api = useOrigin()
@@ -287,6 +287,21 @@ describe.concurrent('a scheduled action', () => {
   })
 })
 
+const REPORT = {
+  name: 'Friday drop',
+  sale: 'mailed',
+  phase: 'open',
+  incidents: [],
+  figures: {
+    units: { sold: 9, held: 0, free: 1, withheld: 0, total: 10 },
+    revenue: [{ currency: 'EUR', paid_minor: 900, refunded_minor: 0, left_minor: 900 }],
+    sold_out_at: null,
+    duration_seconds: 60,
+    joined: null,
+    conversion: { joined_to_paid: null },
+  },
+}
+
 describe('of several workers', () => {
   const database = useDatabase()
   let sql: Sql
@@ -308,7 +323,9 @@ describe('of several workers', () => {
     const edge = { notify: () => {} }
     return new JobRunner({ sql: connections, log }, [
       new Scheduler({
-        report: async () => ({}),
+        report: async () => REPORT,
+        consoleUrl: 'https://ops.example',
+        sendsMail: true,
         sql: connections,
         sales,
         reconciler,
@@ -342,6 +359,35 @@ describe('of several workers', () => {
     }
     return expect.poll(rounds).toEqual([])
   }
+
+  test('a report is mailed to each address when its sale ends, and goes on by its times until then', async () => {
+    await writeSale(sql, 'mailed', saleOf(10))
+    const to = ['ada@example.com', 'ben@example.com']
+    const effect = { action: 'report', to } as const
+    const about = { sale_id: 'mailed', effect, cron: '0 8 * * *', operator: 'ida', idempotency_key: null }
+    const action_id = randomUUID()
+    await sql.begin((tx) => addAction(tx, { ...about, action_id, next_at: new Date(Date.now() + 3_600_000) }))
+    await sql.begin((tx) => runReports(tx, 'mailed'))
+    const worker = workerOn(sql)
+    await expect
+      .poll(async () => {
+        await worker.round()
+        await worker.drain()
+        return sql`select data ->> 'channel' as channel, data -> 'to' as to,
+          data -> 'alert' ->> 'title' as title, data -> 'alert' ->> 'link' as link from jobs where queue = 'alert'`
+      })
+      .toEqual(
+        to.map((one) => ({
+          channel: 'mail',
+          to: [one],
+          title: 'Friday drop: 9 of 10 sold',
+          link: 'https://ops.example/console/sales/mailed/report',
+        })),
+      )
+    const [row] = await sql`select next_at > now() as comes from scheduled_actions where action_id = ${action_id}`
+    expect(row).toEqual({ comes: true })
+    await sql`truncate jobs`
+  })
 
   test('one carries an action out, also if its job exists twice', async () => {
     await dueSale('twice', 12)

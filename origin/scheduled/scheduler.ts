@@ -3,10 +3,14 @@
  * run are one transaction, which first locks the action's row. Another worker with the same run then finds that it is
  * no longer due, so the run happens once and a worker that dies loses nothing.
  */
+import { gunzipSync } from 'node:zlib'
 import type { Logger } from 'pino'
 import { queueNamesOf } from '../../shared/api/access.ts'
+import type { SaleReport } from '../../shared/api/operators/report.ts'
 import { assertExists } from '../../shared/lib/assert.ts'
 import { ProblemError } from '../../shared/problem.ts'
+import { reportAlert } from '../alerts/alert.ts'
+import { addAlerts } from '../alerts/alert-queries.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
@@ -20,17 +24,21 @@ import type { Sales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import { type DocumentDeps, documentKind, type MadeDocument, makeDocument } from './documents.ts'
 import { type Announce, carryOut } from './effects.ts'
-import { addRun, lockAction, readAction, type ScheduledRow, writeRun } from './scheduled-queries.ts'
+import { addRun, type Document, lockAction, readAction, type ScheduledRow, writeRun } from './scheduled-queries.ts'
 import { lastDue, nextTime } from './times.ts'
 
 /** One worker has at most this many runs in progress. */
 const CONCURRENCY = 8
 
+const NO_MAIL = 'No mail server is configured (SMTP_URL).'
 const TOO_LATE = 'It was not carried out before its not_after.'
 
 interface SchedulerDeps {
   readonly announce?: Announce
   readonly report: DocumentDeps['report']
+  /** The console's address for links in mails; null if it is not known. */
+  readonly consoleUrl: string | null
+  readonly sendsMail: boolean
   readonly sql: Sql
   readonly sales: Pick<Sales, 'refresh' | 'find'>
   readonly reconciler: Pick<Reconciler, 'reconcileSale'>
@@ -114,6 +122,7 @@ export class Scheduler implements Consumer<'scheduled'> {
     const isTooLate = by === undefined && not_after !== null && nowMs > not_after.getTime()
     const attempt = async () => {
       if (isTooLate) return TOO_LATE
+      if (effect.action === 'report' && effect.to && !this.#deps.sendsMail) return NO_MAIL
       if (document) return 'error' in document ? document.error : null
       return isOver ? 'The sale has ended.' : this.#attempt(tx, { ...row, operator })
     }
@@ -123,6 +132,7 @@ export class Scheduler implements Consumer<'scheduled'> {
     const following = isLast ? null : nextTime(cron, zone, Math.max(wasDue.getTime(), nowMs))
     const next = following && not_after && following > not_after ? null : following
     const kept = document && error === null && !('error' in document) ? document : null
+    if (kept && effect.action === 'report' && effect.to) await this.#mail(tx, kept, effect.to, nowMs)
     const { late } = await writeRun(tx, row, { due_at: dueAt, error, next, document: kept })
     if (next) await addRun(tx, action_id, next)
     const missed = dueAt > wasDue && { missed_since: wasDue.toISOString() }
@@ -138,6 +148,13 @@ export class Scheduler implements Consumer<'scheduled'> {
       subject: action_id,
       detail: { ...about, error },
     })
+  }
+
+  /** Queues the mails of a kept report, each to one address, so that a wrong one delays no other. */
+  async #mail(tx: Queryable, { body }: Document, to: readonly string[], nowMs: number): Promise<void> {
+    const report: SaleReport = JSON.parse(gunzipSync(body).toString())
+    const alert = reportAlert(report, new Date(nowMs).toISOString(), this.#deps.consoleUrl)
+    for (const one of to) await addAlerts(tx, ['mail'], alert, [one])
   }
 
   /**

@@ -142,6 +142,7 @@ const ROUTES: readonly Route[] = [
   admin('GET', '/webhooks'),
   admin('POST', '/webhooks/{id}/test'),
   admin('POST', '/webhooks/{id}/try'),
+  admin('GET', '/alerts'),
   admin('GET', '/webhooks/{id}/history'),
   admin('POST', '/sales/{operated}/feed', 'post'),
   admin('PATCH DELETE', '/sales/{operated}/feed/{id}', 'post'),

@@ -22,6 +22,7 @@ const OTHER_PAGES = [
   '/orders',
   '/queues',
   '/webhooks',
+  '/findings',
   '/operators',
   '/nothing',
   `/audit?sale=${SALE}`,

@@ -19,7 +19,7 @@ import { useReceiver, verify } from '../stand-ins/receiver.ts'
 
 /** The pages that no other story checks. */
 const PAGES_OF_SALE = ['/edit', '/preview', '/scheduled', '/access']
-const OTHER_PAGES = ['', '/orders', '/queues', '/operators', '/nothing']
+const OTHER_PAGES = ['', '/orders', '/queues', '/findings', '/operators', '/nothing']
 /**
  * The browser reports each response that refuses an operator's request, and fields of previews that would take the
  * focus.

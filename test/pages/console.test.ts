@@ -11,7 +11,7 @@ import { followLink, goWithin, openMenu, signIn } from '../lib/in-console.ts'
 import { hasBrowser } from '../run/shared-part.ts'
 
 const PAGES_OF_SALE = ['/edit', '/goods', '/promo-codes', '/scheduled', '/access', '/invitations', '/report']
-const OTHER_PAGES = ['', '/sales/new', '/orders', '/queues', '/webhooks', '/operators', '/nothing']
+const OTHER_PAGES = ['', '/sales/new', '/orders', '/queues', '/webhooks', '/findings', '/operators', '/nothing']
 /**
  * The browser reports each response that refuses an operator's request, and fields of previews that would take the
  * focus.

@@ -13,6 +13,7 @@ import { AccessPage } from './pages/access/access-page.tsx'
 import { AuditPage } from './pages/audit/audit-page.tsx'
 import { AnnounceButtons } from './pages/feed/announce.tsx'
 import { FeedPage } from './pages/feed/feed-page.tsx'
+import { FindingsPage } from './pages/findings/findings-page.tsx'
 import { BoxOfficePage } from './pages/hall/box-office-page.tsx'
 import { HallPage } from './pages/hall/hall-page.tsx'
 import { ImportPage } from './pages/hall/import-page.tsx'
@@ -100,6 +101,9 @@ function Console() {
           </Route>
           <Route path="/console/webhooks">
             <WebhooksPage />
+          </Route>
+          <Route path="/console/findings">
+            <FindingsPage />
           </Route>
           <Route path="/console/audit">
             <AuditPage />

@@ -31,6 +31,12 @@ export const findings = pgTable(
   ],
 )
 
+/** The severity from which a channel hears of findings, where an owner has decided. */
+export const alertChannels = pgTable('alert_channels', {
+  channel: text().primaryKey(),
+  level: text().notNull(),
+})
+
 /** The newest release that has migrated this ledger: its functions are in force. */
 export const ledgerRelease = pgTable(
   'ledger_release',

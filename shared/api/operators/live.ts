@@ -19,6 +19,15 @@ export interface Health {
   readonly workers: number | null
   /** The state of the provider of payments as the workers see it; null while none of them knows. */
   readonly provider: 'answers' | 'fails' | 'unused' | null
+  /** How quickly the provider answered the charges of the last minute; null without any. */
+  readonly provider_ms: ProviderTimes | null
+}
+
+/** Half of the calls, and 95 of 100, were answered within so many milliseconds, about. */
+export interface ProviderTimes {
+  readonly calls: number
+  readonly half: number
+  readonly most: number
 }
 
 export type Level = 'good' | 'watch' | 'bad'

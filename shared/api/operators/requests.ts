@@ -1,6 +1,6 @@
 /** What operators send: the bodies of their calls, except the configuration of a sale. */
 import * as v from 'valibot'
-import { exactly, filled, instant, LINES, name, ProductId, Texts, whole } from '../fields.ts'
+import { Email, exactly, filled, instant, LINES, name, ProductId, Texts, whole } from '../fields.ts'
 import { Image } from '../goods.ts'
 import { MAX_UNITS, rate } from './sale-config.ts'
 
@@ -102,9 +102,17 @@ export const ScheduledTime = v.pipe(
   ),
 )
 
+const MAX_RECIPIENTS = 10
+const ReportRecipients = v.pipe(
+  v.array(Email, 'a list of addresses is required'),
+  v.minLength(1, 'at least one address'),
+  v.maxLength(MAX_RECIPIENTS, `at most ${MAX_RECIPIENTS} addresses`),
+)
+
 /**
  * The effect of a scheduled action, which is the same as that of the call with its name. `report` and `export` keep
- * the report and the orders as they are then.
+ * the report and the orders as they are then; with `to` the report is mailed too. A repeated one is also made when the
+ * sale ends.
  */
 export const ScheduledEffect = v.variant(
   'action',
@@ -116,7 +124,7 @@ export const ScheduledEffect = v.variant(
     exactly({ action: v.literal('resume') }),
     exactly({ action: v.literal('announce'), level: AnnouncementRequest.entries.level, text: Texts }),
     exactly({ action: v.literal('end') }),
-    exactly({ action: v.literal('report') }),
+    exactly({ action: v.literal('report'), to: v.optional(ReportRecipients) }),
     exactly({ action: v.literal('export') }),
   ],
   'restock, rate, price, pause, resume, announce, end, report or export is required',

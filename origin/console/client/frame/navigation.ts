@@ -44,6 +44,7 @@ export const ALL_ENTRIES: readonly Entry[] = [
   { href: '/console/queues', text: 'Queues', icon: 'queues', keys: 'G Q' },
   { href: '/console/search', text: 'Search', icon: 'search' },
   { href: '/console/webhooks', text: 'Webhooks', icon: 'hooks', keys: 'G W' },
+  { href: '/console/findings', text: 'Findings', icon: 'warn' },
   { href: '/console/audit', text: 'Audit', icon: 'note', keys: 'G A' },
   { href: '/console/operators', text: 'Operators', icon: 'people', role: 'owner' },
 ]

@@ -134,6 +134,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     const isOfTime = changes.every(({ field }) => field === 'until')
     return `${isOfTime ? 'changed how long a post stays on top' : 'edited a post'}${text}`
   },
+  'alerts changed': () => 'changed which findings reach people',
+  'alerts tested': () => 'sent a test of alerts',
   'webhook created': ({ after }) => `added the webhook endpoint ${String(after.url)}`,
   'webhook changed': ({ after, changes }) => {
     const url = String(after.url)

@@ -45,6 +45,11 @@ export const QUEUE_WORDS: Readonly<Record<string, QueueWords>> = {
     noticed: 'These buyers see their order on its page.',
     once: 'what a mail server has taken is not sent again',
   },
+  alert: {
+    ...{ name: 'Alerts', about: 'to the people on call', job: 'alert', jobs: 'alerts' },
+    noticed: 'No buyer notices; whoever is on call does not hear of findings.',
+    once: 'receivers show alerts about one finding as one',
+  },
 }
 
 export function wordsOf(queue: string): QueueWords {

@@ -62,11 +62,13 @@ export function LiveHead({ live, ageMs, nowMs, notices }: LiveHeadProps) {
           </fieldset>
         )
       ) : (
-        <dl class="row small facts-row" id="controls">
-          <Fact name="Rate" value={`${figure(state.admission.rate_per_second)} a second`} />
-          <Fact name="Visitors read" value={state.announcement === null ? 'no announcement' : '1 announcement'} />
+        <div class="row small" id="controls">
+          <dl class="row facts-row">
+            <Fact name="Rate" value={`${figure(state.admission.rate_per_second)} a second`} />
+            <Fact name="Visitors read" value={state.announcement === null ? 'no announcement' : '1 announcement'} />
+          </dl>
           <CopyMoment live={live} />
-        </dl>
+        </div>
       )}
     </Head>
   )

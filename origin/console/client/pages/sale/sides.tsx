@@ -19,6 +19,7 @@ export function Payments({ live }: { readonly live: Live }) {
   const [paid, declined] = [all.confirmed ?? 0, all.declined ?? 0]
   const waiting = backlogs.charges.waiting + (backlogs.intents?.waiting ?? 0)
   const oldest = Math.max(backlogs.charges.oldest_seconds ?? 0, backlogs.intents?.oldest_seconds ?? 0)
+  const times = health.provider_ms
   const lost = [
     ['Declined', declined],
     ['Time to pay ran out', all.expired ?? 0],
@@ -32,9 +33,13 @@ export function Payments({ live }: { readonly live: Live }) {
           value={paid + declined === 0 ? null : figure((100 * paid) / (paid + declined))}
           unit="%"
         />
-        <Figure name="Wait now" value={count(waiting)} />
-        <Figure name="The oldest" value={waiting === 0 ? null : clock('en', oldest)} none="none waits" />
+        <Figure name="Half within" value={secondsOf(times?.half)} unit="s" none="none now" />
+        <Figure name="95 % within" value={secondsOf(times?.most)} unit="s" none="none now" />
       </dl>
+      <p class="small quiet">
+        {waitText(waiting, oldest)}
+        {times !== null && ` Times: charges of all sales within the last minute, ${count(times.calls)}.`}
+      </p>
       {lost.some(([, many]) => many > 0) && (
         <>
           <h3>Reserved and not paid</h3>
@@ -44,6 +49,13 @@ export function Payments({ live }: { readonly live: Live }) {
     </Section>
   )
 }
+
+const waitText = (waiting: number, oldest: number) =>
+  waiting === 0
+    ? 'No charge waits.'
+    : `${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${clock('en', oldest)}.`
+
+const secondsOf = (ms: number | undefined) => (ms === undefined ? null : (ms / 1000).toFixed(ms < 10_000 ? 2 : 0))
 
 const providerText = (provider: Live['health']['provider']) =>
   provider === 'answers'

@@ -33,7 +33,7 @@ export function inWords(effect: ScheduledEffect, products: readonly Product[]): 
     case 'end':
       return 'End the sale'
     case 'report':
-      return 'Keep the report'
+      return effect.to ? `Keep the report, and mail it to ${effect.to.join(', ')}` : 'Keep the report'
     case 'export':
       return 'Keep the orders'
   }

@@ -159,6 +159,17 @@ function EffectFields({ action, products }: { action: string; products: readonly
       )
     case 'announce':
       return <AnnouncementFields />
+    case 'report':
+      return (
+        <label>
+          Mail it to
+          <input name="to" autocomplete="off" spellcheck={false} placeholder="ada@shop.example, ben@shop.example" />
+          <small>
+            may be left out: it is kept here in any case. Again and again, such as 0 8 * * *: each morning, and once
+            more when the sale ends
+          </small>
+        </label>
+      )
     case 'pause':
       return <Texts legend="Why, as visitors read it (may be left out)" />
     default:
@@ -195,6 +206,12 @@ function effectIn(action: string, form: FormData, products: readonly Product[]):
       return { rate_per_second: Number(form.get('rate')) }
     case 'announce':
       return { level: form.get('level'), text: textsIn(form) }
+    case 'report': {
+      const to = textIn(form, 'to')
+        .split(/[\s,]+/)
+        .filter((one) => one !== '')
+      return to.length > 0 ? { to } : {}
+    }
     case 'pause': {
       const reason = textsIn(form)
       return Object.keys(reason).length > 0 ? { reason } : {}
