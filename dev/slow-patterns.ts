@@ -11,7 +11,7 @@ import { parseAst } from 'vitest/node'
 
 /** Files that run in browsers, read settings or draw invented data get no input from callers. */
 const NO_CALLERS =
-  /\.test\.ts$|\/testing\/|\/config\.ts$|^origin\/lib\/redis\/redis\.ts$|^edge\/(client|preview)\/|^origin\/console\/client\//
+  /\.test\.ts$|\/testing\/|\/(config|setting-forms)\.ts$|^origin\/lib\/redis\/redis\.ts$|^edge\/(client|preview)\/|^origin\/console\/client\//
 /**
  * The maximum number of ways in which a pattern may match the same text, and of steps to count them. A pattern with
  * more is slow.
