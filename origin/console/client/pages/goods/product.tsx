@@ -5,13 +5,13 @@
 import { useRef } from 'preact/hooks'
 import { decimal } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
-import { type Body, idFrom, valueAt } from '../sale-form/draft.ts'
+import { type Body, valueAt } from '../sale-form/draft.ts'
 import { MoneyField, NumberField, TextField, TextsField, useForm } from '../sale-form/fields.tsx'
 import { Folded, RemoveProduct } from '../sale-form/sections.tsx'
 import { ListField, MarkdownField, Rows } from './goods-fields.tsx'
 import { Pictures } from './picture-fields.tsx'
 import { VariantTable } from './variant-table.tsx'
-import { type Option, optionsOf, unitsOf, type Variant, variantsAfter, variantsOf } from './variants.ts'
+import { type Option, optionsOf, unitsOf, type Variant, variantsOf, withOptions } from './variants.ts'
 
 const MOST_OPTIONS = 3
 
@@ -106,14 +106,8 @@ function Options({ i, product }: { i: number; product: Body }) {
       String(one.product_id),
       ...variantsOf(one).map(({ variant_id }) => variant_id),
     ])
-    const base = String(product.product_id) || idFrom(String(product.name))
-    const next = variantsAfter({ before, after, variants, remembered: remembered.current, base, taken })
     remembered.current = [...variants, ...remembered.current].slice(0, 200)
-    const { options: _, variants: __, ...rest } = product
-    const isSplit = next.length > 0
-    // With variants, units are counted by variant; without them, by product again.
-    const units = isSplit ? { total: 0, buffer: 0 } : variants.length > 0 ? { total: '' } : {}
-    set(path, { ...rest, ...units, ...(after.length > 0 && { options: after }), ...(isSplit && { variants: next }) })
+    set(path, withOptions(product, { before, after, remembered: remembered.current, taken }))
   }
   return (
     <>

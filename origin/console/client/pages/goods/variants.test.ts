@@ -1,6 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { labelOf, type Option, unitsOf, type Variant, valuesIn, variantsAfter } from './variants.ts'
+import type { Body } from '../sale-form/draft.ts'
+import {
+  labelOf,
+  type Option,
+  unitsOf,
+  type Variant,
+  valuesIn,
+  variantsAfter,
+  variantsOf,
+  withOptions,
+} from './variants.ts'
 
 const SIZES: Option = { name: 'Size', values: ['38', '39', '40'] }
 const COLOURS: Option = { name: 'Colour', values: ['black', 'white'] }
@@ -67,6 +77,32 @@ describe('variants', () => {
         expect(new Set(next.map(({ options }) => JSON.stringify(Object.entries(options).sort()))).size).toBe(ids.length)
       }),
     )
+  })
+
+  it('share the units of their product, whatever is typed first, until somebody says otherwise', () => {
+    const product = { product_id: 'aurora', name: 'Aurora', total: 100, buffer: 4 }
+    const none = { remembered: [], taken: ['aurora'] }
+    const split = (from: Body, ...lists: (readonly string[])[]) =>
+      lists.reduce<{ readonly of: Body; readonly before: readonly Option[] }>(
+        ({ of, before }, values) => {
+          const after = values.length > 0 ? [{ name: 'Size', values }] : []
+          return { of: withOptions(of, { ...none, before, after }), before: after }
+        },
+        { of: from, before: (from.options ?? []) as unknown as readonly Option[] },
+      ).of
+    const units = (of: Body) => variantsOf(of).map(({ total, buffer }) => [total, buffer])
+    expect(split(product, ['4'])).toMatchObject({ total: 0, buffer: 0, variants: [{ total: 100, buffer: 4 }] })
+    const three = split(product, ['4'], ['41'], ['41', '42'], ['41', '42', '43'])
+    expect(units(three)).toEqual([
+      [34, 2],
+      [33, 1],
+      [33, 1],
+    ])
+    expect(split(three, ['41'], [])).toMatchObject({ total: 100, buffer: 4 })
+    const typed = { ...three, variants: variantsOf(three).map((one, i) => ({ ...one, total: i })) } as Body
+    expect(units(split(typed, ['41', '42', '43', '44'])).map(([total]) => total)).toEqual([0, 1, 2, ''])
+    const saved = { ...three, variants: variantsOf(three).map((one) => ({ ...one, sold: 0 })) } as Body
+    expect(units(split(saved, ['41', '42', '43', '44'])).map(([total]) => total)).toEqual([34, 33, 33, ''])
   })
 
   it('are read from lists as people write them, and add up', () => {

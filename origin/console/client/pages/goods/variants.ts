@@ -1,6 +1,6 @@
 /** The variants that result from a product's options: each combination once, with its earlier values. Pure. */
-import type { Body, Json } from '../sale-form/draft.ts'
-import { idFrom } from '../sale-form/draft.ts'
+import { spread } from '../../../../../shared/bill.ts'
+import { type Body, freeId, idFrom, type Json } from '../sale-form/draft.ts'
 
 export type Option = { readonly name: string; readonly values: readonly string[] }
 export type Variant = Body & {
@@ -67,12 +67,12 @@ export function variantsAfter({ before, after, variants, remembered = [], base, 
   }
   const combinations = combinationsOf(after)
   const kept = combinations.map((options) => known.get(keyOf(after, options)))
-  const ids = new Set([...taken, ...kept.flatMap((variant) => variant?.variant_id ?? [])])
+  const ids = [...taken, ...kept.flatMap((variant) => variant?.variant_id ?? [])]
   return combinations.map((options, i) => {
     const one = kept[i]
     if (one) return { ...one, options }
-    const variant_id = freeId([base, ...Object.values(options)].join(' '), ids)
-    ids.add(variant_id)
+    const variant_id = freeId([base, ...Object.values(options)].join(' '), ids, 'variant')
+    ids.push(variant_id)
     return { variant_id, options, total: '' }
   })
 }
@@ -88,17 +88,65 @@ function chosenAfter(variant: Variant, before: readonly Option[], after: readonl
   return Object.fromEntries(chosen)
 }
 
-/** Suggests an unused id from the words, or a number if they have no Latin letters or digits. */
-function freeId(words: string, taken: ReadonlySet<string>): string {
-  const id = idFrom(words) || 'variant'
-  for (let n = 1; ; n++) {
-    const one = n === 1 ? id : `${id}-${n}`
-    if (!taken.has(one)) return one
-  }
-}
-
 /** The sum of all variants' units, or null while one of them is not a number. */
 export function unitsOf(variants: readonly Variant[]): number | null {
   const totals = variants.map(({ total }) => total as Json)
   return totals.every((total) => typeof total === 'number') ? totals.reduce((sum: number, one) => sum + one, 0) : null
 }
+
+interface OptionsChange {
+  readonly before: readonly Option[]
+  readonly after: readonly Option[]
+  /** Variants that were removed before, which return with their values. */
+  readonly remembered: readonly Variant[]
+  /** The ids that the sale already uses. */
+  readonly taken: readonly string[]
+}
+
+/**
+ * The product after a change of its options. With variants, units are counted by variant, and without them by product
+ * again; neither change loses a unit.
+ */
+export function withOptions(product: Body, { before, after, remembered, taken }: OptionsChange): Body {
+  const variants = variantsOf(product)
+  const base = String(product.product_id) || idFrom(String(product.name))
+  const next = variantsAfter({ before, after, variants, remembered, base, taken })
+  const { options: _, variants: __, ...rest } = product
+  const isSplit = next.length > 0
+  const units = isSplit
+    ? { total: 0, buffer: 0 }
+    : variants.length > 0
+      ? { total: unitsOf(variants) ?? '', buffer: bufferOf(variants) }
+      : {}
+  return {
+    ...rest,
+    ...units,
+    ...(after.length > 0 && { options: after }),
+    ...(isSplit && { variants: sharedOut(product, variants, next) }),
+  }
+}
+
+const bufferOf = (variants: readonly Variant[]) =>
+  variants.reduce((sum, { buffer }) => sum + (typeof buffer === 'number' ? buffer : 0), 0)
+
+/**
+ * Shares the units of a product evenly among its first variants, and again among those that are added as long as
+ * nobody has typed other units and none of them is saved. Units that are withheld are shared alike.
+ */
+function sharedOut(product: Body, before: readonly Variant[], next: readonly Variant[]): readonly Variant[] {
+  if (next.some(({ sold }) => sold !== undefined)) return next
+  return (['total', 'buffer'] as const).reduce<readonly Variant[]>((list, field) => {
+    const had = before.length === 0 ? [product[field]] : before.map((variant) => variant[field] ?? 0)
+    const units = had.reduce<number>((sum, one) => sum + (typeof one === 'number' ? one : 0), 0)
+    const even = evenShares(units, had.length)
+    if (units === 0 || had.some((one, i) => one !== even[i])) return list
+    const shares = evenShares(units, list.length)
+    return list.map((variant, i) => ({ ...variant, [field]: shares[i] ?? 0 }))
+  }, next)
+}
+
+const evenShares = (units: number, many: number) =>
+  spread(
+    units,
+    Array.from({ length: many }, () => 1),
+  )

@@ -93,7 +93,7 @@ export function PreviewPage({ sale }: { sale: string }) {
                   {state.replaceAll('-', ' ')}
                 </a>
               </h2>
-              <div class="frame">
+              <div class="framed">
                 <iframe
                   title={state.replaceAll('-', ' ')}
                   src={addressOf(state)}

@@ -7,6 +7,7 @@ import {
   fromRead,
   idFrom,
   isOn,
+  namedProduct,
   newBody,
   withoutSections,
   withValue,
@@ -116,6 +117,20 @@ describe('a sale as it is written', () => {
     expect(pages).toEqual([['goods'], ['goods'], ['sale', 'goods'], ['sale']])
     const branded = withValue(sale, 'brand', { shop: 'Halfway', accent: '#000000' })
     expect(withValue(branded, 'brand.accent', undefined).brand).toEqual({ shop: 'Halfway' })
+  })
+
+  it('has products with ids that their names suggest, until somebody types another, or they are saved', () => {
+    const idAfter = (body: Body, name: string, saved: readonly string[] = []) =>
+      (namedProduct(body, 0, name, saved).products as readonly Body[])[0]?.product_id
+    const typed = namedProduct(newBody(NOW_MS), 0, 'Vin', [])
+    expect([idAfter(typed, 'Vinyl'), idAfter(typed, 'レコード'), idAfter(typed, 'Vinyl', ['vin'])]).toEqual([
+      'vinyl',
+      '',
+      'vin',
+    ])
+    expect(idAfter(withValue(typed, 'products.0.product_id', 'lp'), 'Vinyl')).toBe('lp')
+    const two = { ...typed, products: [...(typed.products as readonly Body[]), { product_id: 'vinyl', name: 'Old' }] }
+    expect(idAfter(two, 'Vinyl')).toBe('vinyl-2')
   })
 
   it('has an id that its name suggests', () => {

@@ -44,6 +44,30 @@ export function newProduct(others: readonly Json[]): Body {
   return { product_id: '', name: '', unit_price_minor: '', currency: last?.currency ?? 'EUR', total: '', buffer: 0 }
 }
 
+/**
+ * Names a product. Its id follows the name until somebody types another id, or the product is saved: `saved` has the
+ * ids of the saved products.
+ */
+export function namedProduct(body: Body, i: number, name: string, saved: readonly string[]): Body {
+  const products = (body.products ?? []) as readonly Body[]
+  const { product_id: id, name: before } = products[i] as Body
+  const others = products.filter((_, at) => at !== i).map(({ product_id }) => String(product_id))
+  const isSuggested = id === '' || id === freeId(String(before), others)
+  const isFree = isSuggested && !saved.includes(String(id))
+  const named = { ...products[i], name, ...(isFree && { product_id: freeId(name, others) }) }
+  return { ...body, products: products.with(i, named) }
+}
+
+/** Suggests an id that is not taken yet; an empty one for a name without Latin letters and digits. */
+export function freeId(name: string, taken: readonly string[], otherwise = ''): string {
+  const id = idFrom(name) || otherwise
+  for (let n = 1; id !== ''; n++) {
+    const one = n === 1 ? id : `${id}-${n}`
+    if (!taken.includes(one)) return one
+  }
+  return id
+}
+
 /** Copies everything except the id. The times move to the next possible day and keep their hour. */
 export function copyOf(sale: Body, nowMs: number): Body {
   const config = configOf(sale) ?? sale

@@ -20,6 +20,7 @@ import {
   idFrom,
   isOn,
   type Json,
+  namedProduct,
   newBody,
   type Part,
   type Wrong,
@@ -94,6 +95,7 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
   const isSaved = useRef(false)
   const form = useRef<HTMLFormElement>(null)
 
+  const savedIds = isNew ? [] : ((start.products ?? []) as readonly Body[]).map(({ product_id }) => String(product_id))
   const saleId = id.value ?? idFrom(String(body.value.name ?? ''))
   const wrong = wrongIn(body.value, saleId)
   const isShown = (path: string) => isAllShown.value || touched.value.has(path)
@@ -110,7 +112,9 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
     touch(path)
     // A change may also correct the errors inside the field.
     refused.value = new Map([...refused.value].filter(([field]) => !`${field}.`.startsWith(`${path}.`)))
+    const product = /^products\.(\d+)\.name$/.exec(path)?.[1]
     if (path === 'sale') id.value = String(value)
+    else if (product !== undefined) body.value = namedProduct(body.value, Number(product), String(value), savedIds)
     else body.value = withValue(body.value, path, value)
   }
   const showAll = () => {
@@ -119,7 +123,7 @@ function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps)
     if (isNew && faults.length > 0 && !faults.some((path) => isOn(part.value, path)))
       part.value = part.value === 'sale' ? 'goods' : 'sale'
     // The focus moves after the fields have shown their errors.
-    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+    setTimeout(() => showField(form.current?.querySelector<HTMLElement>('[aria-invalid=true]')))
   }
 
   async function save(): Promise<Done> {
@@ -256,6 +260,12 @@ function Sale({ isNew, saleId }: { isNew: boolean; saleId: string }) {
       </div>
     </>
   )
+}
+
+/** Opens whatever is folded around a field, and moves the focus to it. */
+function showField(field: HTMLElement | null | undefined): void {
+  for (let fold = field?.closest('details'); fold; fold = fold.parentElement?.closest('details')) fold.open = true
+  field?.focus()
 }
 
 async function changedMeanwhile(sale: string, start: Body, { problem }: ApiError): Promise<string> {
