@@ -31,6 +31,7 @@ import { refundRoutes } from './payments/payment-routes.ts'
 import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
 import type { ViewsBySource } from './report/funnel.ts'
 import { queueRoutes } from './report/job-routes.ts'
+import { rehearsalRoutes } from './report/rehearsals.ts'
 import { findingRoutes, reportRoutes, secondsRoutes } from './report/report-routes.ts'
 import type { ListAnnouncements } from './report/sale-report.ts'
 import type { ChangeNotes } from './sales/change-notes.ts'
@@ -93,6 +94,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .route('/', liveRoutes(deps))
     .route('/', reportRoutes(deps))
     .route('/', secondsRoutes(deps))
+    .route('/', rehearsalRoutes(sql))
     .route('/', adminFeedRoutes(deps))
     .route('/', previewRoutes(deps))
     .route('/', scheduledRoutes(deps))

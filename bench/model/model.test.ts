@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { USUAL_SHARES } from '../../shared/shop-model.ts'
+import { whatComes } from '../../shared/what-if.ts'
 import { playAfterEnd } from './after-end.ts'
 import { billsOf, trafficOf } from './bills.ts'
 import { runsOf } from './isolates.ts'
@@ -41,6 +43,15 @@ describe('the model of a sale', async () => {
   test('admits no more people than may find a unit', () => {
     expect(outcome.requests.admission).toBeGreaterThanOrEqual(scenario.stock)
     expect(outcome.requests.admission).toBeLessThan(4 * scenario.stock)
+  })
+
+  test('takes as long as the console foretells', () => {
+    const { visitors, stock: units, rate: ratePerSecond, holdSeconds } = scenario
+    const pays = 1 - USUAL_SHARES.abandon - USUAL_SHARES.declines
+    const asked = { visitors, units, ratePerSecond, holdSeconds, maxInside: null, comes: 1, pays, endsInSeconds: null }
+    const foretold = whatComes(asked)?.soldOutSeconds ?? Number.NaN
+    expect((outcome.soldOutAfterSeconds ?? Number.NaN) / foretold).toBeGreaterThan(0.75)
+    expect((outcome.soldOutAfterSeconds ?? Number.NaN) / foretold).toBeLessThan(1.33)
   })
 
   test('repeats the same sale for the same seed', async () => {

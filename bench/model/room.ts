@@ -4,8 +4,8 @@ import { REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
 import type { Timeline } from '../../edge/queue/timeline.ts'
 import { SimulatedRoom } from '../../edge/testing/simulated-room.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
+import type { Shop } from '../../shared/shop-model.ts'
 import { Loads, PerSecond, type Scenario } from './scenario.ts'
-import type { Shop } from './shop.ts'
 
 /** The Worker's defaults. */
 export const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }

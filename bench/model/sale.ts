@@ -11,13 +11,13 @@ import { positionsOf } from '../../shared/draw.ts'
 import { QUIET_POLL_MS } from '../../shared/feed.ts'
 import { seededRandom } from '../../shared/lib/random.ts'
 import { isFinal, placeOf, pollAfterMs, pollMaxMs, serving } from '../../shared/schedule.ts'
+import { Shop } from '../../shared/shop-model.ts'
 import { Wheel } from '../crowd/timer-wheel.ts'
 import { arrivalTimes, leadMs } from '../crowd/visitors/arrivals.ts'
 import { mostWithin } from '../invariants/queue-checks.ts'
 import { Edge, missesOf, PAGE_VARIANTS, runsOf } from './isolates.ts'
 import { NOTIFIED_MS, Room, SETTINGS } from './room.ts'
 import { LOOKING, PerSecond, type Scenario } from './scenario.ts'
-import { Shop } from './shop.ts'
 
 const TICK_MS = 20
 /** The other visitors come evenly between this many of the sample; otherwise all would come in bunches. */

@@ -9,6 +9,7 @@ import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
 import { visitorKey } from '../../edge/http/visitor-secret.ts'
 import { shardsFor } from '../../shared/api/internal.ts'
+import { REHEARSAL_PREFIX } from '../../shared/api/operators/report.ts'
 import { seededRandom } from '../../shared/lib/random.ts'
 import { Attackers } from '../attacks/attackers.ts'
 import { Crowd, isOwn } from '../crowd/crowd.ts'
@@ -60,7 +61,7 @@ interface Given {
 
 /** A rehearsal that can be interrupted, because its sale must not stay live on a running system. */
 export class Rehearsal {
-  readonly sale = `rehearsal-${randomUUID().slice(0, 8)}`
+  readonly sale = `${REHEARSAL_PREFIX}${randomUUID().slice(0, 8)}`
   readonly #options: Options
   readonly #given: Given | undefined
   #shop: DemoShop | undefined

@@ -18,7 +18,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat /webhooks /webhooks/:endpoint
       /webhooks/:endpoint/deliveries /webhooks/:endpoint/history /sales/:sale/promo-codes /search/synonyms
       /alerts /sales/:sale/seconds /sales/:sale/funnel /search/misses /sales/:sale/views /sales/:sale/views/export
-      /view-rules /queues/:queue/failing /sales/:sale/scheduled/:action/runs/:due`,
+      /view-rules /queues/:queue/failing /sales/:sale/scheduled/:action/runs/:due /rehearsals`,
   },
   operator: {
     POST: `/sales/:sale/open /sales/:sale/pause /sales/:sale/resume /sales/:sale/end

@@ -195,3 +195,18 @@ export interface Backlog {
   /** The age of the oldest in seconds; null if none waits. */
   readonly oldest_seconds: number | null
 }
+
+/** The sales that `npm run rehearse` plays have an id with this beginning. */
+export const REHEARSAL_PREFIX = 'rehearsal-'
+
+/** A rehearsal on this installation, which `GET /admin/rehearsals` lists. */
+export interface Rehearsal {
+  readonly sale: string
+  /** The opening in ISO 8601. */
+  readonly at: string
+  /** The visitors who joined. */
+  readonly visitors: number
+  /** The fastest arrivals at the checkout, as a mean of five seconds; 0 if they were not measured. */
+  readonly arrived_per_second: number
+  readonly sold: number
+}

@@ -3,17 +3,21 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { send } from '../../api.ts'
+import { Icon } from '../../sheet/icon.tsx'
+import { Dot } from '../../sheet/marks.tsx'
 import { shownAt } from '../../sheet/picture.tsx'
 import { type Body, valueAt } from '../sale-form/draft.ts'
-import { TextField, useForm } from '../sale-form/fields.tsx'
+import { isWithin, useForm } from '../sale-form/fields/form.tsx'
 
 interface AddProps {
   readonly label: string
   readonly multiple?: boolean
+  /** True for one line instead of a box. */
+  readonly isSmall?: boolean
   onPicture(url: string): void
 }
 
-export function AddPicture({ label, multiple = false, onPicture }: AddProps) {
+export function AddPicture({ label, multiple = false, isSmall = false, onPicture }: AddProps) {
   const waiting = useSignal(0)
   const faults = useSignal<readonly string[]>([])
   const isOver = useSignal(false)
@@ -44,9 +48,12 @@ export function AddPicture({ label, multiple = false, onPicture }: AddProps) {
     void add([{ name: url, read: () => fetchPicture(url) }])
     field.value = ''
   }
+  const file = useRef<HTMLInputElement>(null)
+  const many = waiting.value
   return (
     <fieldset
-      class={`drop ${isOver.value ? 'is-over' : ''}`}
+      aria-label={label}
+      class={`drop ${isSmall ? 'line' : ''} ${isOver.value ? 'is-over' : ''}`}
       onDragOver={(event) => {
         event.preventDefault()
         isOver.value = true
@@ -58,45 +65,46 @@ export function AddPicture({ label, multiple = false, onPicture }: AddProps) {
         void addFiles(event.dataTransfer?.files)
       }}
     >
-      <legend>{label}</legend>
-      <label>
-        {multiple ? 'Files' : 'File'}
+      {!isSmall && <b class="small">Drop pictures here</b>}
+      <button type="button" class="btn" onClick={() => file.current?.click()}>
+        <Icon name="in" />
+        {multiple ? 'Choose files' : label}
+      </button>
+      <input
+        ref={file}
+        type="file"
+        class="unseen"
+        tabIndex={-1}
+        aria-label={multiple ? 'Files' : `File, ${label.toLowerCase()}`}
+        accept="image/*"
+        multiple={multiple}
+        onChange={({ currentTarget }) => {
+          void addFiles(currentTarget.files).then(() => (currentTarget.value = ''))
+        }}
+      />
+      <label class="field">
+        <span class="unseen">Or an address, {label.toLowerCase()}</span>
         <input
-          type="file"
-          accept="image/*"
-          multiple={multiple}
-          onChange={({ currentTarget }) => {
-            void addFiles(currentTarget.files).then(() => (currentTarget.value = ''))
+          ref={address}
+          type="url"
+          placeholder="or an address"
+          size={10}
+          autocomplete="off"
+          onBlur={addAddress}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            addAddress()
           }}
         />
-        <small class="quiet">Or drop {multiple ? 'them' : 'it'} here.</small>
       </label>
-      <div class="address">
-        <label>
-          Or an address
-          <input
-            ref={address}
-            type="url"
-            placeholder="https://"
-            autocomplete="off"
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter') return
-              event.preventDefault()
-              addAddress()
-            }}
-          />
-        </label>
-        <button type="button" onClick={addAddress}>
-          Fetch
-        </button>
-      </div>
-      <p role="status" class={waiting.value > 0 ? '' : 'unseen'}>
-        {waiting.value > 0 && `${waiting.value === 1 ? 'A picture is' : `${waiting.value} pictures are`} on the way …`}
+      <p role="status" class={many > 0 ? 'note' : 'unseen'}>
+        {many > 0 && `${many === 1 ? 'A picture is' : `${many} pictures are`} on the way …`}
       </p>
       {faults.value.map((fault) => (
-        <small key={fault} class="wrong" role="alert">
+        <p key={fault} class="note is-bad" role="alert">
           {fault}
-        </small>
+        </p>
       ))}
     </fieldset>
   )
@@ -104,7 +112,7 @@ export function AddPicture({ label, multiple = false, onPicture }: AddProps) {
 
 /** The pictures of a product, the first of which stands for it. */
 export function Pictures({ path }: { path: string }) {
-  const { body, wrong, set } = useForm()
+  const { body, wrong, changes, set } = useForm()
   const pictures = (valueAt(body, path) ?? []) as readonly Body[]
   // An upload may end after the list has changed.
   const latest = useRef(pictures)
@@ -113,64 +121,113 @@ export function Pictures({ path }: { path: string }) {
     latest.current = next
     set(path, next)
   }
-  const move = (from: number, by: number) => {
-    const next = [...pictures]
-    next.splice(from + by, 0, ...next.splice(from, 1))
-    write(next)
+  const dragged = useRef<number | null>(null)
+  const move = (from: number, to: number) => {
+    const picture = pictures[from]
+    if (!picture || to < 0 || to >= pictures.length) return
+    write(pictures.toSpliced(from, 1).toSpliced(to, 0, picture))
   }
+  const before = changes.find((one) => one.path === path)?.before as readonly Body[] | undefined
   return (
     <>
-      <ol class="pictures">
-        {pictures.map((picture, i) => (
-          <li key={picture.url}>
-            <img src={shownAt(String(picture.url))} alt="" width="96" height="96" loading="lazy" />
-            <div>
-              <TextField
-                path={`${path}.${i}.alt`}
-                label={i === 0 ? 'What picture 1 shows' : `What picture ${i + 1} shows`}
-                hint={i === 0 ? 'For those who do not see it. The first picture stands for the product.' : undefined}
+      <ol class="pics">
+        {pictures.map((picture, i) => {
+          const was = before?.findIndex(({ url }) => url === picture.url)
+          return (
+            <li
+              key={picture.url}
+              class="stack close"
+              onDragOver={(event) => event.preventDefault()}
+              onDrop={(event) => {
+                if (dragged.current === null) return
+                event.preventDefault()
+                event.stopPropagation()
+                move(dragged.current, i)
+                dragged.current = null
+              }}
+            >
+              {/* biome-ignore lint/a11y/noStaticElementInteractions: the button below moves it by keys. */}
+              <img
+                class="pic"
+                src={shownAt(String(picture.url))}
+                alt=""
+                width="160"
+                height="160"
+                loading="lazy"
+                draggable
+                onDragStart={() => (dragged.current = i)}
               />
-              {wrong.has(`${path}.${i}.url`) && <small class="wrong">{wrong.get(`${path}.${i}.url`)}</small>}
-              <p class="buttons start">
+              <div class="row no-wrap tools">
+                <small class="quiet">{i === 0 ? '1, on cards' : i + 1}</small>
                 <button
                   type="button"
-                  aria-label={`Move picture ${i + 1} forward`}
-                  disabled={i === 0}
-                  onClick={() => move(i, -1)}
+                  class="btn bare end"
+                  aria-label={`Move picture ${i + 1}: arrow keys`}
+                  onKeyDown={(event) => {
+                    const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
+                    if (by === undefined) return
+                    event.preventDefault()
+                    move(i, i + by)
+                  }}
                 >
-                  ↑
+                  <Icon name="grip" />
                 </button>
                 <button
                   type="button"
-                  aria-label={`Move picture ${i + 1} back`}
-                  disabled={i === pictures.length - 1}
-                  onClick={() => move(i, 1)}
-                >
-                  ↓
-                </button>
-                <button
-                  type="button"
-                  class="link"
-                  aria-label={`Remove picture ${i + 1}`}
+                  class="btn bare"
+                  aria-label={`Take picture ${i + 1} away`}
                   onClick={() => write(pictures.filter((one) => one !== picture))}
                 >
-                  Remove
+                  <Icon name="bin" />
                 </button>
-              </p>
-            </div>
-          </li>
-        ))}
+              </div>
+              <label class="field">
+                <span class="unseen">What picture {i + 1} shows</span>
+                <textarea
+                  name={`${path}.${i}.alt`}
+                  rows={2}
+                  placeholder="What it shows"
+                  value={String(picture.alt ?? '')}
+                  onInput={({ currentTarget }) => set(`${path}.${i}.alt`, currentTarget.value)}
+                />
+              </label>
+              {!picture.alt && (
+                <p class="note">
+                  <Dot level="watch" />
+                  Say what it shows.
+                </p>
+              )}
+              {was !== undefined && was !== i && (
+                <p class="note">
+                  <Dot level="info" />
+                  {was < 0 ? 'New.' : `Was number ${was + 1}.`}
+                </p>
+              )}
+              {[...wrong].flatMap(([field, text]) =>
+                isWithin(field, `${path}.${i}`)
+                  ? [
+                      <p key={field} class="note is-bad">
+                        {text}
+                      </p>,
+                    ]
+                  : [],
+              )}
+            </li>
+          )
+        })}
+        <li>
+          <AddPicture
+            label="Add pictures"
+            multiple
+            onPicture={(url) => {
+              // Equal bytes give the same picture, which is not added twice.
+              if (latest.current.some((one) => one.url === url)) return
+              write([...latest.current, { url, alt: '' }])
+            }}
+          />
+        </li>
       </ol>
-      {wrong.has(path) && <small class="wrong">{wrong.get(path)}</small>}
-      <AddPicture
-        label="Add pictures"
-        multiple
-        onPicture={(url) => {
-          // Equal bytes give the same picture, which is not added twice.
-          if (latest.current.some((one) => one.url === url)) return
-          write([...latest.current, { url, alt: '' }])
-        }}
-      />
+      {wrong.has(path) && <p class="note is-bad">{wrong.get(path)}</p>}
     </>
   )
 }
@@ -179,15 +236,16 @@ export function Pictures({ path }: { path: string }) {
 export function Picture({ path, label }: { path: string; label: string }) {
   const { body, wrong, set } = useForm()
   const url = valueAt(body, path)
-  if (typeof url !== 'string') return <AddPicture label={label} onPicture={(one) => set(path, one)} />
+  if (typeof url !== 'string')
+    return <AddPicture label={`Add a ${label.toLowerCase()}`} isSmall onPicture={(one) => set(path, one)} />
   return (
-    <div class="form-field">
-      <b>{label}</b>
+    <div class="row">
       <img class="single" src={shownAt(url)} alt={label} />
-      {wrong.has(path) && <small class="wrong">{wrong.get(path)}</small>}
-      <button type="button" class="link" onClick={() => set(path, undefined)}>
-        Remove {label.toLowerCase()}
+      <button type="button" class="btn" onClick={() => set(path, undefined)}>
+        <Icon name="bin" />
+        Remove the {label.toLowerCase()}
       </button>
+      {wrong.has(path) && <p class="note is-bad">{wrong.get(path)}</p>}
     </div>
   )
 }

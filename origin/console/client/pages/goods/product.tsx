@@ -1,147 +1,244 @@
-/**
- * One product with the content of its pages and its terms of sale: pictures, texts, options with their variants,
- * limits.
- */
-import { useRef } from 'preact/hooks'
-import { decimal } from '../../../../../shared/format.ts'
+/** One product as a row that opens to its fields: pictures, texts, sizes, limits. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { money } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
+import { Icon } from '../../sheet/icon.tsx'
+import { Dot, Meter, State } from '../../sheet/marks.tsx'
+import { Picture } from '../../sheet/picture.tsx'
 import { type Body, valueAt } from '../sale-form/draft.ts'
-import { MoneyField, NumberField, TextField, TextsField, useForm } from '../sale-form/fields.tsx'
-import { Folded, RemoveProduct } from '../sale-form/sections.tsx'
-import { ListField, MarkdownField, Rows } from './goods-fields.tsx'
+import { Framed, isWithin, Row, useField, useForm } from '../sale-form/fields/form.tsx'
+import { FixedRow, MoneyRow, NumberRow, OtherLanguages, TextRow } from '../sale-form/fields/rows.tsx'
+import { RemoveProduct, unitsOfProduct } from '../sale-form/sections/main-sections.tsx'
+import { ListRow, MarkdownRow } from './goods-fields.tsx'
+import { Options } from './options.tsx'
 import { Pictures } from './picture-fields.tsx'
 import { VariantTable } from './variant-table.tsx'
-import { type Option, optionsOf, unitsOf, type Variant, variantsOf, withOptions } from './variants.ts'
+import { optionsOf, type Variant, variantsOf } from './variants.ts'
 
-const MOST_OPTIONS = 3
+/** A fold that opens by itself once it contains an error, and stays as the operator left it. */
+export function useFold(isWrong: boolean, isOpenAtFirst = false) {
+  const ref = useRef<HTMLDetailsElement>(null)
+  const [open] = useState(isOpenAtFirst)
+  useEffect(() => {
+    if (isWrong && ref.current) ref.current.open = true
+  }, [isWrong])
+  return { ref, open }
+}
 
-export function Product({ i, isOpen }: { i: number; isOpen: boolean }) {
+/** True if there is an error in one of these fields. */
+export function useIsWrong(paths: readonly string[]): boolean {
+  const { wrong, conflicts } = useForm()
+  const fields = [...wrong.keys(), ...conflicts.map(({ path }) => path)]
+  return fields.some((field) => paths.some((path) => isWithin(field, path)))
+}
+
+export function Product({ i, isFirst }: { readonly i: number; readonly isFirst: boolean }) {
   const { body } = useForm()
-  const product = valueAt(body, `products.${i}`) as Body
   const path = `products.${i}`
+  const product = valueAt(body, path) as Body
   const variants = variantsOf(product)
-  const name = String(product.name || `Product ${i + 1}`)
   const currency = String(product.currency)
-  const more = ['names', 'limit', 'weight_grams', 'tags', 'terms', 'product_id', 'currency', 'buffer']
+  const fold = useFold(useIsWrong([path]), isFirst)
   return (
-    <Folded
-      title={
-        <>
-          {name} <span class="quiet">{inShort(product, variants)}</span>
-        </>
-      }
-      paths={[path]}
-      isOpen={isOpen}
-    >
-      <div class="fields">
-        <TextField path={`${path}.name`} label="Name" />
-        <MoneyField path={`${path}.unit_price_minor`} label={`Price (${currency})`} currency={currency} />
-        {variants.length === 0 && <NumberField path={`${path}.total`} label="Units" />}
-      </div>
-      <TextsField path={`${path}.subtitle`} label="Line below the name" />
-      <h3>Pictures</h3>
-      <Pictures path={`${path}.images`} />
-      <MarkdownField
-        path={`${path}.description`}
-        label="Description"
-        hint="Markdown: **bold**, lists with -, links. An empty language shows the English text."
-      />
-      <h3>Sizes, colours and other options</h3>
-      <Options i={i} product={product} />
-      <Folded title="Limit, terms, tags, weight, other languages" paths={more.map((one) => `${path}.${one}`)} isInner>
-        <div class="fields">
-          <NumberField
-            path={`${path}.limit`}
-            label="Most units for one visitor"
-            none="as of the sale"
-            hint={variants.length > 0 ? 'Of each variant.' : undefined}
-          />
-          <NumberField
-            path={`${path}.weight_grams`}
-            label="Weight in grams"
-            none="none"
-            hint="Decides what delivery costs."
-          />
-          <ListField
-            path={`${path}.tags`}
-            label="Tags"
-            none="none"
-            hint="With commas between them. Found by the search."
-          />
-          <TextField path={`${path}.product_id`} label="Product id" hint="In orders and exports." />
-          <TextField path={`${path}.currency`} label="Currency" />
-          {variants.length === 0 && <NumberField path={`${path}.buffer`} label="Units withheld" />}
-        </div>
-        <TextsField path={`${path}.names`} label="Name in other languages" />
-        <MarkdownField
-          path={`${path}.terms`}
-          label="Terms to accept"
-          rows={3}
-          hint="Whoever buys it must accept them. Empty: none."
+    <details class="item" {...fold}>
+      <Summary path={path} product={product} variants={variants} />
+      <div class="stack product">
+        <TextRow path={`${path}.name`} label="Name" />
+        <MoneyRow
+          path={`${path}.unit_price_minor`}
+          label="Price"
+          currency={currency}
+          note="What is in carts and paid keeps its price."
         />
-      </Folded>
-      <RemoveProduct i={i} />
-    </Folded>
+        {variants.length === 0 && <NumberRow path={`${path}.total`} label="Units" />}
+        <NumberRow
+          path={`${path}.limit`}
+          label="Most for one visitor"
+          none={`${valueAt(body, 'limit_per_visitor')}, as of the sale`}
+          note={variants.length > 0 ? 'Of all variants together.' : undefined}
+        />
+        <h3>
+          Pictures <span class="quiet plain">drag to order; the first stands for the product</span>
+        </h3>
+        <Pictures path={`${path}.images`} />
+        <MarkdownRow path={`${path}.description`} label="Description" note="Markdown." />
+        <h3>Sizes and variants</h3>
+        <Options i={i} product={product} />
+        {variants.length > 0 && <VariantTable path={`${path}.variants`} product={product} />}
+        <RarelyNeeded path={path} product={product} variants={variants} />
+        <RemoveProduct i={i} />
+      </div>
+    </details>
   )
 }
 
-/** Summarises the product, for example "EUR 189.00, 120 units in 14 variants". */
-function inShort({ unit_price_minor: price, currency, total }: Body, variants: readonly Variant[]): string {
-  const units = variants.length > 0 ? unitsOf(variants) : typeof total === 'number' ? total : null
-  return [
-    ...(typeof price === 'number' ? [`${currency} ${decimal(price, String(currency))}`] : []),
-    ...(units === null ? [] : [`${count(units)} units${variants.length > 0 ? ` in ${variants.length} variants` : ''}`]),
-  ].join(', ')
+interface SummaryProps {
+  readonly path: string
+  readonly product: Body
+  readonly variants: readonly Variant[]
 }
 
-function Options({ i, product }: { i: number; product: Body }) {
-  const { body, set } = useForm()
-  const path = `products.${i}`
-  const options = optionsOf(product)
-  const variants = variantsOf(product)
-  // Variants that a change of the options removes are remembered, so that they can return unchanged.
-  const remembered = useRef<readonly Variant[]>([])
-  const write = (before: readonly Option[], after: readonly Option[]) => {
-    const taken = (body.products as readonly Body[]).flatMap((one) => [
-      String(one.product_id),
-      ...variantsOf(one).map(({ variant_id }) => variant_id),
-    ])
-    remembered.current = [...variants, ...remembered.current].slice(0, 200)
-    set(path, withOptions(product, { before, after, remembered: remembered.current, taken }))
-  }
+function Summary({ path, product, variants }: SummaryProps) {
+  const { total, sold, held, withheld } = unitsOfProduct(product)
+  const { unit_price_minor: price, currency } = product
+  const kinds = optionsOf(product).map(({ name, values }) => `${values.length} × ${name.toLowerCase()}`)
+  const taken = sold + held
   return (
-    <>
-      <Rows
-        path={`${path}.options`}
-        of="Option"
-        add={options.length === 0 ? 'Add an option, such as sizes' : 'Add another option'}
-        empty={{ name: options.length === 0 ? 'Size' : '', values: [] }}
-        most={MOST_OPTIONS}
-        nameOf={(option) => option.name}
-        onRows={(after) => {
-          const left = options.filter((option) => after.includes(option as unknown as Body))
-          write(left, after as unknown as readonly Option[])
-        }}
-      >
-        {(at, option) => {
-          const place = Number(at.split('.').at(-1))
-          const change = (to: Partial<Option>) =>
-            write(options, options.with(place, { ...(option as unknown as Option), ...to }))
-          return (
-            <>
-              <TextField path={`${at}.name`} label="What there is to choose" onText={(name) => change({ name })} />
-              <TextsField path={`${at}.names`} label="Its name in other languages" />
-              <ListField
-                path={`${at}.values`}
-                label="Values"
-                hint="With commas between them, in the order of the page."
-                onList={(values) => change({ values })}
-              />
-            </>
-          )
-        }}
-      </Rows>
-      {variants.length > 0 && <VariantTable path={`${path}.variants`} product={product} />}
-    </>
+    <summary>
+      <Picture products={[product as unknown as Parameters<typeof Picture>[0]['products'][number]]} />
+      <span class="stack none">
+        <b>{String(product.name || 'A new product')}</b>
+        <small class="quiet">{String(product.product_id)}</small>
+      </span>
+      <span>{variants.length > 0 ? kinds.join(', ') : <span class="quiet">one kind</span>}</span>
+      <b>
+        {typeof price === 'number' ? money('en', price, String(currency)) : <span class="is-bad mark">no price</span>}
+      </b>
+      <span class="stack tight">
+        <Meter
+          total={total}
+          shares={[
+            { name: 'sold', value: sold, colour: '--c1' },
+            { name: 'held', value: held, colour: '--c2' },
+          ]}
+        />
+        <small class="quiet">
+          {product.sold === undefined
+            ? `${count(total - withheld)}, from when it is saved`
+            : `${count(taken)} of ${count(total)} taken`}
+        </small>
+      </span>
+      <span>
+        <ProductState path={path} />
+      </span>
+      <span class="turn">
+        <Icon name="down" />
+      </span>
+    </summary>
+  )
+}
+
+/** What needs the operator first, then what is new or changed. */
+function ProductState({ path }: { readonly path: string }) {
+  const { changes, wrong, conflicts } = useForm()
+  const inside = (field: string) => isWithin(field, path)
+  const faults = [...wrong.keys()].filter(inside).length
+  if (faults > 0) return <State level="bad">{faults === 1 ? '1 field wrong' : `${faults} fields wrong`}</State>
+  if (conflicts.some((one) => inside(one.path))) return <State level="watch">To decide</State>
+  const own = changes.filter((one) => inside(one.path))
+  if (own.length === 0) return null
+  if (own.some((one) => one.path === path)) return <State level="info">New</State>
+  return <State level="info">{own.length === 1 ? '1 change' : `${own.length} changes`}</State>
+}
+
+const RARE = ['names', 'subtitle', 'weight_grams', 'tags', 'terms', 'product_id', 'currency', 'buffer']
+
+function RarelyNeeded({ path, product, variants }: SummaryProps) {
+  const fold = useFold(useIsWrong(RARE.map((name) => `${path}.${name}`)))
+  const isSaved = product.sold !== undefined
+  const tags = ((product.tags ?? []) as readonly string[]).length
+  const inShort = [
+    typeof product.weight_grams === 'number' ? `${count(product.weight_grams)} g` : 'no weight',
+    tags === 0 ? 'no tags' : tags === 1 ? '1 tag' : `${tags} tags`,
+    product.terms ? 'terms to accept' : 'no terms',
+    `${count(unitsOfProduct(product).withheld)} withheld`,
+  ].join(', ')
+  return (
+    <details class="parts" {...fold}>
+      <summary>
+        <h3>Rarely needed</h3>
+        <span class="quiet">{inShort}</span>
+        <span class="turn end">
+          <Icon name="down" />
+        </span>
+      </summary>
+      <div class="stack more">
+        <Row label="Line below the name">
+          <OtherLanguages path={`${path}.subtitle`} label="Line below the name" summary="Such as an edition" />
+        </Row>
+        <NumberRow
+          path={`${path}.weight_grams`}
+          label="Weight"
+          unit="g"
+          none="none"
+          note="Decides what delivery costs."
+        />
+        <ListRow path={`${path}.tags`} label="Tags" none="none" note="With commas between them. Found by the search." />
+        <MarkdownRow path={`${path}.terms`} label="Terms to accept" rows={2} note="Whoever buys it must accept them." />
+        <Row label="Names elsewhere">
+          <OtherLanguages path={`${path}.names`} label="Name of the product" />
+        </Row>
+        {variants.length > 0 ? (
+          <WithheldOfEach path={`${path}.variants`} variants={variants} />
+        ) : (
+          <NumberRow
+            path={`${path}.buffer`}
+            label="Withheld"
+            unit="units"
+            note="A buffer, to fulfil oversold orders."
+          />
+        )}
+        {isSaved ? (
+          <FixedRow
+            label="Id, currency"
+            value={
+              <>
+                <span class="mono">{String(product.product_id)}</span>
+                <span>{String(product.currency)}</span>
+              </>
+            }
+            why="in orders and exports"
+          />
+        ) : (
+          <>
+            <TextRow path={`${path}.product_id`} label="Product id" isShort note="In orders and exports." />
+            <TextRow path={`${path}.currency`} label="Currency" isShort />
+          </>
+        )}
+      </div>
+    </details>
+  )
+}
+
+/** One number of withheld units for all variants; empty while they differ. */
+function WithheldOfEach({ path, variants }: { readonly path: string; readonly variants: readonly Variant[] }) {
+  const { form, attributes } = useField({ path: `${path}.0.buffer` })
+  const buffers = new Set(variants.map(({ buffer }) => Number(buffer ?? 0)))
+  const fault = variants.map((_, i) => form.wrong.get(`${path}.${i}.buffer`)).find((one) => one !== undefined)
+  const [only] = buffers
+  return (
+    <Row
+      label="Withheld"
+      id={attributes.id}
+      level={fault === undefined ? '' : 'is-bad'}
+      note={
+        fault === undefined ? (
+          'A buffer, to fulfil oversold orders.'
+        ) : (
+          <>
+            <Dot level="bad" />
+            {fault}
+          </>
+        )
+      }
+    >
+      <Framed level={fault === undefined ? '' : 'is-bad'} isShort unit="of each">
+        <input
+          id={attributes.id}
+          inputMode="numeric"
+          autocomplete="off"
+          value={buffers.size === 1 ? String(only) : ''}
+          placeholder="they differ"
+          onInput={({ currentTarget: { value } }) => {
+            const buffer = Number(value)
+            if (Number.isInteger(buffer))
+              form.set(
+                path,
+                variants.map((variant) => ({ ...variant, buffer })),
+              )
+          }}
+        />
+      </Framed>
+    </Row>
   )
 }

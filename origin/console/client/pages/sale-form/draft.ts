@@ -1,9 +1,8 @@
-/** A sale that is being edited: the body of the PUT, its errors, and its changes. Pure. */
+/** A sale that is being edited: the body of the PUT, and its errors. Pure. */
 import * as v from 'valibot'
 import { SaleId } from '../../../../../shared/api/fields.ts'
 import { productGoods } from '../../../../../shared/api/goods.ts'
 import { SaleConfig } from '../../../../../shared/api/operators/sale-config.ts'
-import { decimal } from '../../../../../shared/format.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 export type Body = { readonly [name: string]: Json }
@@ -166,45 +165,11 @@ export function wrongIn(body: Body, saleId: string): Wrong {
 /** The two pages of the form. Each field is on one of them. */
 export type Part = 'sale' | 'goods'
 const OF_PRODUCT = ['limit', ...Object.keys(productGoods)].join('|')
-const ONLY_OF_GOODS = new RegExp(`^(brand|venue|event|fees|tax|delivery|products\\.\\d+\\.(${OF_PRODUCT}))(\\.|$)`)
+const ONLY_OF_GOODS = new RegExp(
+  `^(brand|venue|event|fees|tax|delivery\\.(countries|prices)|products\\.\\d+\\.(${OF_PRODUCT}))(\\.|$)`,
+)
 export const isOn = (part: Part, path: string): boolean =>
   ONLY_OF_GOODS.test(path) ? part === 'goods' : part === 'sale' || /^products(\.|$)/.test(path)
-
-export interface Change {
-  readonly field: string
-  readonly before: string
-  readonly after: string
-}
-
-/** The changes that saving would make, field by field, with products, variants and lines under their own names. */
-export function changesBetween(before: Body, after: Body): Change[] {
-  const [was, is] = [leavesOf(configOf(before) ?? before), leavesOf(configOf(after) ?? after)]
-  return [...new Set([...was.keys(), ...is.keys()])].flatMap((field) => {
-    const [old, now] = [was.get(field) ?? 'none', is.get(field) ?? 'none']
-    return old === now ? [] : [{ field, before: old, after: now }]
-  })
-}
-
-/** Amounts appear as they are typed, in the currency of their product, or of the sale's first product. */
-function leavesOf(
-  value: Json | undefined,
-  path = '',
-  currency = currencyOf(value),
-  into = new Map<string, string>(),
-): Map<string, string> {
-  if (value === undefined) return into
-  // A missing value is the same as an omitted field.
-  if (typeof value !== 'object' || value === null) return into.set(path, String(value ?? 'none'))
-  for (const [name, inner] of Object.entries(value)) {
-    const of = inner as Body | null
-    const key = Array.isArray(value) ? String(of?.product_id ?? of?.variant_id ?? of?.line ?? name) : name
-    const isAmount = name.endsWith('_minor') && typeof inner === 'number'
-    const shown = isAmount ? decimal(inner, currency) : inner
-    const end = isAmount ? key.replace(/^unit_|_minor$/g, '') : key
-    leavesOf(shown, path === '' ? end : `${path}.${end}`, String(of?.currency ?? currency), into)
-  }
-  return into
-}
 
 /** The currency of a sale's fees and delivery prices. */
 export const currencyOf = (sale: Json | undefined) => String(valueAt(sale ?? null, 'products.0.currency') || 'EUR')

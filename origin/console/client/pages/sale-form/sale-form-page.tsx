@@ -1,47 +1,38 @@
-/** The form with which operators create, edit and copy a sale. */
+/** The form with which operators create, edit and copy a sale: an index, one column of rows, and what comes of it. */
 import './sale-form.css'
 import { useSignal } from '@preact/signals'
-import { useMutation, useQuery } from '@tanstack/preact-query'
-import type { InferRequestType } from 'hono/client'
-import { useRef, useState } from 'preact/hooks'
-import { Link, useLocation, useSearch } from 'wouter-preact'
-import { ApiError, admin, read } from '../../api.ts'
-import { Confirm, Failure, Loading, useTitle, whoChanged } from '../../parts.tsx'
+import { useQuery } from '@tanstack/preact-query'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Link, useSearch } from 'wouter-preact'
+import { admin, read } from '../../api.ts'
+import { Failure, Loading, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import { Head } from '../../sheet/page.tsx'
-import { type Done, say } from '../../toast.tsx'
-import { Goods } from '../goods/goods.tsx'
-import {
-  type Body,
-  type Change,
-  changesBetween,
-  copyOf,
-  fromRead,
-  idFrom,
-  isOn,
-  type Json,
-  namedProduct,
-  newBody,
-  type Part,
-  type Wrong,
-  withoutSections,
-  withValue,
-  wrongIn,
-} from './draft.ts'
-import { FormContext, TextField, TextsField } from './fields.tsx'
-import { warningsIn } from './forecast.ts'
-import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Receipts, Times } from './sections.tsx'
-import { useUnsavedGuard } from './unsaved-guard.ts'
+import { Segmented } from '../../sheet/controls.tsx'
+import { Icon } from '../../sheet/icon.tsx'
+import { Phase } from '../../sheet/marks.tsx'
+import { EmptyState, Head } from '../../sheet/page.tsx'
+import { Picture } from '../../sheet/picture.tsx'
+import { Goods, GoodsIndex } from '../goods/goods.tsx'
+import { ClashVerdict } from './changes/clash-verdict.tsx'
+import { SaveBar } from './changes/save-bar.tsx'
+import { type Body, copyOf, newBody, type Part, valueAt } from './draft.ts'
+import { FormContext } from './fields/form.tsx'
+import { type Assumed, assumedAtFirst, comesOf, type Running, stagesOf } from './outlook/outlook.ts'
+import { Phone } from './outlook/phone.tsx'
+import { Stages } from './outlook/stages.tsx'
+import { warningsIn } from './outlook/warnings.ts'
+import { clockFrom, WhatComesSection } from './outlook/what-comes.tsx'
+import { SectionIndex } from './section-index.tsx'
+import { NameSection, RateSection, StockSection, WhenSection } from './sections/main-sections.tsx'
+import { AsksSection, MoreSection, PaySection, WordsSection } from './sections/order-sections.tsx'
+import { WhoSection } from './sections/who-section.tsx'
+import { type SaleForm as Form, readSale, useSaleForm } from './use-sale-form.ts'
 
-const calls = admin.sales[':sale']
-type SaleBody = InferRequestType<typeof calls.$put>['json']
 const PARTS = [
   ['sale', 'The sale'],
   ['goods', 'Goods, brand, delivery'],
 ] as const
-
-/** Reads the sale in the structure of the form, whose fields have the same paths. */
-const readSale = async (sale: string) => fromRead((await read(calls.$get({ param: { sale } }))) as unknown as Body)
 
 /** The page of `/console/sales/new`, and of `?copy=SALE`. */
 export function NewSalePage() {
@@ -62,14 +53,25 @@ export function GoodsPage({ sale }: { sale: string }) {
 
 function Loaded({ sale, show }: { sale: string; show: (read: Body) => preact.JSX.Element }) {
   // The form starts with the current sale, and keeps it for comparison.
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['form', sale],
     queryFn: () => readSale(sale),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
   if (data) return show(data)
-  return error ? <Failure error={error} /> : <Loading />
+  if (!error) return <Loading />
+  return (
+    <>
+      <Head title="Edit" />
+      <Failure error={error} />
+      <div class="empty">
+        <button type="button" class="btn" onClick={() => void refetch()}>
+          Read it again
+        </button>
+      </div>
+    </>
+  )
 }
 
 interface SaleFormProps {
@@ -81,207 +83,193 @@ interface SaleFormProps {
   readonly first?: Part
 }
 
-function SaleForm({ start: given, sale, copied, first = 'sale' }: SaleFormProps) {
-  const isNew = sale === undefined
-  const part = useSignal(first)
-  const [start] = useState(given)
-  const [, navigate] = useLocation()
-  const body = useSignal(start)
-  const id = useSignal<string | null>(sale ?? null)
-  const touched = useSignal<ReadonlySet<string>>(new Set())
-  const isAllShown = useSignal(false)
-  /** The errors from the API, each until its field is changed. */
-  const refused = useSignal<ReadonlyMap<string, string>>(new Map())
-  const isSaved = useRef(false)
-  const form = useRef<HTMLFormElement>(null)
+const LIVE_EVERY_MS = 5_000
 
-  const savedIds = isNew ? [] : ((start.products ?? []) as readonly Body[]).map(({ product_id }) => String(product_id))
-  const saleId = id.value ?? idFrom(String(body.value.name ?? ''))
-  const wrong = wrongIn(body.value, saleId)
-  const isShown = (path: string) => isAllShown.value || touched.value.has(path)
-  const shown = new Map([...[...wrong].filter(([path]) => isShown(path)), ...refused.value])
-  const changes = changesBetween(start, body.value)
-  const isOpen = !isNew && start.phase !== 'upcoming'
-  useUnsavedGuard(() => !isSaved.current && (body.value !== start || (isNew && id.value !== null)))
-  useTitle(`${isNew ? 'New sale' : `Edit ${start.name}`} · Console`)
-
-  const touch = (path: string) => {
-    if (!touched.value.has(path)) touched.value = new Set([...touched.value, path])
-  }
-  const set = (path: string, value: Json | undefined) => {
-    touch(path)
-    // A change may also correct the errors inside the field.
-    refused.value = new Map([...refused.value].filter(([field]) => !`${field}.`.startsWith(`${path}.`)))
-    const product = /^products\.(\d+)\.name$/.exec(path)?.[1]
-    if (path === 'sale') id.value = String(value)
-    else if (product !== undefined) body.value = namedProduct(body.value, Number(product), String(value), savedIds)
-    else body.value = withValue(body.value, path, value)
-  }
-  const showAll = () => {
-    isAllShown.value = true
-    const faults = [...wrongIn(body.value, saleId).keys(), ...refused.value.keys()]
-    if (isNew && faults.length > 0 && !faults.some((path) => isOn(part.value, path)))
-      part.value = part.value === 'sale' ? 'goods' : 'sale'
-    // The focus moves after the fields have shown their errors.
-    setTimeout(() => showField(form.current?.querySelector<HTMLElement>('[aria-invalid=true]')))
-  }
-
-  async function save(): Promise<Done> {
-    try {
-      // The headers keep the call from overwriting another sale, or somebody else's change.
-      const headers: Record<string, string> = isNew ? { 'if-none-match': '*' } : { 'if-match': `"${start.version}"` }
-      await calls.$put({ param: { sale: saleId }, json: withoutSections(body.value) as SaleBody }, { headers })
-    } catch (error) {
-      if (sale !== undefined && error instanceof ApiError && error.problem.status === 412)
-        throw new Error(await changedMeanwhile(sale, start, error))
-      const errors = error instanceof ApiError ? (error.problem.errors ?? []) : []
-      refused.value = new Map(errors.map(({ field, detail }) => [field, detail]))
-      throw error
-    }
-    isSaved.current = true
-    navigate(`/console/sales/${saleId}`)
-    return { text: isNew ? `${body.value.name} is created.` : `${body.value.name} is saved.` }
-  }
-
-  const {
-    mutate: create,
-    error: failure,
-    isPending,
-  } = useMutation({
-    mutationFn: async () => {
-      if (wrong.size > 0) showAll()
-      else say(await save())
-    },
-    onError: showAll,
+/** What is true now of a sale that runs; null for any other, and until it is read. */
+function useRunning(sale: string | undefined, isRunning: boolean) {
+  const { data } = useQuery({
+    queryKey: ['live', sale, 'form'],
+    queryFn: () => read(admin.sales[':sale'].live.$get({ param: { sale: sale ?? '' } })),
+    enabled: sale !== undefined && isRunning,
+    refetchInterval: LIVE_EVERY_MS,
   })
+  if (!data || !isRunning) return { running: null, minutes: [] }
+  const { available, held, sold } = data.state.invariant
+  const running: Running = { nowMs: Date.parse(data.read_at), available, held, sold, funnel: data.funnel }
+  return { running, minutes: data.minutes }
+}
 
-  if (!may('operator')) return <p>Only operators and owners change sales.</p>
+function SaleForm({ start, sale, copied, first = 'sale' }: SaleFormProps) {
+  const form = useSaleForm({ start, sale, first })
+  const { isNew, saleId, body, base, part } = form
+  const { running, minutes } = useRunning(sale, form.isRunning)
+  const own = useSignal<Partial<Assumed>>({})
+  const assumed = { ...assumedAtFirst(body, running), ...own.value }
+  useEffect(() => {
+    if (form.clash) document.querySelector('.verdict')?.scrollIntoView({ block: 'center' })
+  }, [form.clash?.atMs])
+  useTitle(`${titleOf(start, { isNew, copied, part: part.value })} · Console`)
+  if (!may('operator'))
+    return (
+      <>
+        <Head title={titleOf(start, { isNew, copied, part: part.value })} />
+        <EmptyState text="Only operators and owners change sales." />
+      </>
+    )
   const context = {
-    body: { ...body.value, sale: saleId },
-    wrong: shown,
-    warnings: warningsIn(body.value, Date.now(), isOpen),
-    set,
-    touch,
+    body: { ...body, sale: saleId },
+    isNew,
+    isRunning: form.isRunning,
+    wrong: form.shown,
+    warnings: warningsIn(body, Date.now(), !isNew && base.phase !== 'upcoming'),
+    changes: form.changes,
+    conflicts: form.undecided,
+    others: form.clash?.by ?? 'Somebody',
+    set: form.set,
+    touch: form.touch,
   }
+  const isGoods = part.value === 'goods'
   return (
     <FormContext.Provider value={context}>
-      <Head title={titleOf(start, { isNew, copied, part: part.value })} />
-      {isNew && (
-        <fieldset class="form-parts" aria-label="Parts of the sale">
-          {PARTS.map(([one, text]) => (
-            <button key={one} type="button" aria-pressed={part.value === one} onClick={() => (part.value = one)}>
-              {text}
-            </button>
-          ))}
-        </fieldset>
-      )}
+      <FormHead form={form} title={titleOf(start, { isNew, copied, part: part.value })}>
+        {isNew ? (
+          <Segmented
+            label="Parts of the sale"
+            value={part.value}
+            options={PARTS}
+            onChoose={(one) => (part.value = one)}
+          />
+        ) : isGoods ? (
+          <GoodsIndex />
+        ) : (
+          <Link class="btn wide" href={`/console/sales/new?copy=${saleId}`}>
+            <Icon name="copy" />
+            Copy as a new sale
+          </Link>
+        )}
+      </FormHead>
+      <ClashVerdict form={form} />
       <form
-        ref={form}
-        class={part.value === 'goods' ? 'goods-form' : 'sale-form'}
+        ref={form.form}
+        class={isGoods ? 'form goods-form' : 'form sale-form'}
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          if (isNew) create()
-          else if (wrong.size > 0) showAll()
+          if (isNew) form.save()
         }}
       >
-        {part.value === 'goods' ? <Goods /> : <Sale isNew={isNew} saleId={saleId} />}
-      </form>
-      <footer class="save">
-        <Failure error={failure} />
-        {shown.size > 0 && (
-          <p class="wrong" role="status">
-            {shown.size === 1 ? 'One field is' : `${shown.size} fields are`} not right yet{elsewhere(shown, part.value)}
-            .
-          </p>
+        {isGoods ? (
+          <Goods />
+        ) : (
+          <>
+            <SectionIndex form={form} part="sale" />
+            <div class="main">
+              <Sections
+                form={form}
+                running={running}
+                timeline={<Timeline form={form} assumed={assumed} running={running} />}
+              />
+            </div>
+          </>
         )}
-        <p class="buttons">
-          <Link href={isNew ? '/console' : `/console/sales/${sale}`}>Leave</Link>
-          {isNew ? (
-            <button type="button" class="primary" disabled={isPending} onClick={() => create()}>
-              Create the sale
-            </button>
-          ) : wrong.size > 0 ? (
-            <button type="button" class="primary" onClick={showAll}>
-              Save
-            </button>
-          ) : (
-            <Confirm
-              action="Save"
-              disabled={changes.length === 0}
-              effect={isOpen ? 'The sale is running: this takes effect within seconds.' : 'This is what changes.'}
-              onConfirm={save}
-            >
-              <Changes changes={changes} />
-            </Confirm>
+        <div class="beside">
+          {!isGoods && (
+            <WhatComesSection
+              body={body}
+              start={isNew ? null : base}
+              running={running}
+              minutes={minutes}
+              assumed={assumed}
+              onAssume={(more) => (own.value = { ...own.value, ...more })}
+            />
           )}
-        </p>
-      </footer>
+          <Phone key={part.value} isTall={isGoods} first={isGoods ? 'turn' : 'line'} />
+        </div>
+      </form>
+      <SaveBar form={form} />
     </FormContext.Provider>
+  )
+}
+
+interface HeadProps {
+  readonly form: Form
+  readonly title: string
+  readonly children: ComponentChildren
+}
+
+function FormHead({ form: { isNew, isRunning, saleId, base, part }, title, children }: HeadProps) {
+  const products = (base.products ?? []) as unknown as Parameters<typeof Picture>[0]['products']
+  return (
+    <Head
+      title={title}
+      before={!isNew && <Picture products={products} />}
+      sub={
+        !isNew && (
+          <>
+            {part.value === 'goods' && <span>{String(base.name)}</span>}
+            <Phase phase={String(base.phase)} />
+            {isRunning && <span>what you save is in force within 1 s</span>}
+            <span class="mono wide">{saleId}</span>
+          </>
+        )
+      }
+    >
+      {children}
+    </Head>
   )
 }
 
 function titleOf(start: Body, { isNew, copied, part }: { isNew: boolean; copied: string | undefined; part: Part }) {
   if (isNew) return copied ? `New sale, as ${start.name}` : 'New sale'
-  return part === 'goods' ? `Goods of ${start.name}` : `Edit ${start.name}`
+  return part === 'goods' ? 'Goods' : `Edit ${start.name}`
 }
 
-/** Counts the errors in fields that this page does not show. */
-function elsewhere(wrong: Wrong, part: Part): string {
-  const many = [...wrong.keys()].filter((path) => !isOn(part, path)).length
-  return many === 0 ? '' : `, ${many} of them under ${part === 'goods' ? 'Edit' : 'Goods'}`
+interface TimelineProps {
+  readonly form: Form
+  readonly assumed: Assumed
+  readonly running: Running | null
 }
 
-function Sale({ isNew, saleId }: { isNew: boolean; saleId: string }) {
+function Timeline({ form: { body, base }, assumed, running }: TimelineProps) {
+  const fromMs = running?.nowMs ?? Date.parse(String(valueAt(body, 'opens_at')))
+  if (Number.isNaN(fromMs)) return null
+  const clock = clockFrom(fromMs)
   return (
-    <>
-      <div>
-        <section class="sec" aria-label="Name and id">
-          <TextField path="name" label="Name" hint="As visitors read it." />
-          <TextsField path="names" label="Name in other languages" />
-          <TextField
-            path="sale"
-            label="Id"
-            disabled={!isNew}
-            hint={isNew ? `In addresses: /sales/${saleId || '…'}. It cannot be changed later.` : undefined}
-          />
-        </section>
-        <Times />
-        <Products isNew={isNew} />
-      </div>
-      <div>
-        <Rate isNew={isNew} />
-        <AccessSection />
-        <Lines />
-        <Orders />
-        <Contact />
-        <Receipts />
-        <Page isNew={isNew} />
-      </div>
-    </>
+    <Stages stages={stagesOf(body, comesOf(body, assumed, running), clock)} phase={String(base.phase ?? 'upcoming')} />
   )
 }
 
-/** Opens whatever is folded around a field, and moves the focus to it. */
-function showField(field: HTMLElement | null | undefined): void {
-  for (let fold = field?.closest('details'); fold; fold = fold.parentElement?.closest('details')) fold.open = true
-  field?.focus()
+interface SectionsProps {
+  readonly form: Form
+  readonly running: Running | null
+  readonly timeline: ComponentChildren
 }
 
-async function changedMeanwhile(sale: string, start: Body, { problem }: ApiError): Promise<string> {
-  const others = changesBetween(start, await readSale(sale))
-  const fields = others.map(({ field, after }) => `${field} is ${after}`).join('; ')
-  return `${whoChanged(problem)} has changed the sale meanwhile: ${fields}. Load the page again to edit it as it is.`
-}
-
-function Changes({ changes }: { changes: readonly Change[] }) {
+function Sections({ form: { isNew, saleId, base, part }, running, timeline }: SectionsProps) {
+  const toGoods = (text: string, anchor: string) =>
+    isNew ? (
+      <button type="button" class="link" onClick={() => (part.value = 'goods')}>
+        {text}
+      </button>
+    ) : (
+      <Link href={`/console/sales/${saleId}/goods${anchor}`}>{text}</Link>
+    )
+  const lobbyMs = Date.parse(String(valueAt(base, 'pre_queue_opens_at')))
   return (
-    <ul class="changes">
-      {changes.map(({ field, before, after }) => (
-        <li key={field}>
-          <code>{field}</code> <del>{before}</del> <span aria-hidden="true">→</span> <ins>{after}</ins>
-        </li>
-      ))}
-    </ul>
+    <>
+      <NameSection saleId={saleId} />
+      <WhenSection
+        phase={String(base.phase ?? 'upcoming')}
+        hasLobbyOpened={!isNew && lobbyMs <= Date.now()}
+        timeline={timeline}
+      />
+      <StockSection saleId={saleId} toGoods={toGoods('Goods', '')} />
+      <RateSection inside={running?.held ?? null} held={running?.held ?? null} />
+      <WhoSection />
+      <PaySection toGoods={toGoods('Goods', '#bill')} />
+      <AsksSection toGoods={toGoods('Goods', '#bill')} />
+      <WordsSection toBrand={toGoods('Brand', '#brand')} />
+      <MoreSection />
+    </>
   )
 }

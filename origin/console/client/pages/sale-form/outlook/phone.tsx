@@ -5,29 +5,33 @@
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useRef } from 'preact/hooks'
-import { LANGUAGES, type Language } from '../../../../../shared/api/fields.ts'
-import type { SaleConfig } from '../../../../../shared/api/operators/sale-config.ts'
-import { admin } from '../../api.ts'
-import { Choose, Failure, languageName } from '../../parts.tsx'
-import { configOf } from '../sale-form/draft.ts'
-import { useForm } from '../sale-form/fields.tsx'
+import { LANGUAGES, type Language } from '../../../../../../shared/api/fields.ts'
+import type { SaleConfig } from '../../../../../../shared/api/operators/sale-config.ts'
+import { admin } from '../../../api.ts'
+import { Failure } from '../../../parts.tsx'
+import { Icon } from '../../../sheet/icon.tsx'
+import { configOf } from '../draft.ts'
+import { useForm } from '../fields/form.tsx'
 
 /** The preview waits this long after the last key, so that it does not make a page for each. */
 const REST_MS = 500
 const PAGES = [
   ['sale-open', 'Before joining'],
+  ['line', 'In line'],
   ['turn', 'Their turn'],
   ['order-reserved', 'Paying'],
   ['order-confirmed', 'Bought'],
+  ['sold-out', 'Sold out'],
 ] as const
 
-export function LivePreview() {
+/** `page` is the state that is shown at first. */
+export function Phone({ isTall, first }: { readonly isTall: boolean; readonly first: (typeof PAGES)[number][0] }) {
   const { body } = useForm()
   const config = configOf(body)
   // The preview's links lead nowhere, so a new sale needs no id yet.
   const sale = String(body.sale) || 'new'
   const text = config && JSON.stringify(config)
-  const state = useSignal('sale-open')
+  const state = useSignal<string>(first)
   const lang = useSignal<Language>('en')
   const look = useSignal<'light' | 'dark'>('light')
   const draft = useRested(text)
@@ -47,54 +51,76 @@ export function LivePreview() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
+  const isDark = look.value === 'dark'
   return (
-    <aside class="live-preview" aria-label="Preview">
-      <div class="card-head">
-        <h2>Preview</h2>
-        <span class="quiet" role="status">
-          {text === undefined
-            ? data === undefined
-              ? 'once name, price and units are right'
-              : 'as before, until all fields are right'
-            : isFetching
-              ? 'being made …'
-              : 'as it will be'}
-        </span>
-      </div>
-      <div class="preview-choice">
-        <Choose label="Page" value={state.value} options={PAGES} onChoose={(to) => (state.value = to)} />
-        <Choose
+    <section class="sec" aria-label="On a phone">
+      <header>
+        <h2>On a phone</h2>
+        <Picked label="Page" value={state.value} options={PAGES} onChoose={(to) => (state.value = to)} isLast />
+        <Picked
           label="Language"
           value={lang.value}
-          options={LANGUAGES.map((one) => [one, languageName(one)])}
+          options={LANGUAGES.map((one) => [one, one.toUpperCase()])}
           onChoose={(to) => (lang.value = LANGUAGES.find((one) => one === to) ?? 'en')}
         />
-        <Choose
-          label="Look"
-          value={look.value}
-          options={[
-            ['light', 'light'],
-            ['dark', 'dark'],
-          ]}
-          onChoose={(to) => (look.value = to === 'dark' ? 'dark' : 'light')}
-        />
-      </div>
+        <button
+          type="button"
+          class="btn"
+          aria-pressed={isDark}
+          aria-label="Dark look"
+          onClick={() => (look.value = isDark ? 'light' : 'dark')}
+        >
+          <Icon name="dark" />
+        </button>
+      </header>
       <Failure error={error} />
-      <Phone page={data} />
-    </aside>
+      <div class={isTall ? 'seen tall' : 'seen'}>
+        <Handset page={data} />
+      </div>
+      <p class="small quiet seen" role="status">
+        {text === undefined
+          ? data === undefined
+            ? 'once name, price and units are right'
+            : 'as before, until all fields are right'
+          : isFetching
+            ? 'being made …'
+            : 'as it will be, once saved'}
+      </p>
+    </section>
   )
 }
+
+interface PickedProps {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly isLast?: boolean
+  onChoose(value: string): void
+}
+
+const Picked = ({ label, value, options, isLast, onChoose }: PickedProps) => (
+  <label class={isLast ? 'field end' : 'field'}>
+    <span class="unseen">{label}</span>
+    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+)
 
 /**
  * A frame that is as wide as a phone in CSS pixels, scaled to the available width. A new page keeps the scroll
  * position.
  */
-function Phone({ page }: { page: string | undefined }) {
+function Handset({ page }: { readonly page: string | undefined }) {
   const frame = useRef<HTMLIFrameElement>(null)
   const top = useRef(0)
   const inside = () => frame.current?.contentDocument
   return (
-    <div class="draft-phone">
+    <div class="handset">
       <iframe
         ref={frame}
         title="The sale's page on a phone"

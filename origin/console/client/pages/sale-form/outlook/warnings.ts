@@ -1,40 +1,29 @@
-/**
- * Predicts the course of a sale from its configuration, and warns of likely mistakes. Pure. Nothing here forbids a
- * value.
- */
-import type { Body } from './draft.ts'
+/** Warns of settings of a sale that are likely a mistake. Pure. Nothing here forbids a value. */
+import type { Body } from '../draft.ts'
 
 /** A sale that lasts a time between these two is plausible, and gets no warning. */
 const SHORTEST_SECONDS = 10
 const LONGEST_SECONDS = 2 * 3600
 
-interface Numbers {
-  readonly units: number
-  readonly rate: number
-  /** The time until all units are sold if each visitor takes one; null if the input is not numeric. */
-  readonly seconds: number | null
-}
-
-function numbersOf({ products, admission }: Body): Numbers {
+/** The units that a sale has, without those withheld. */
+export function unitsFor({ products }: Body): number {
   const list = (products as readonly Body[] | undefined) ?? []
-  const units = list
+  return list
     .flatMap((product) => [product, ...((product.variants as readonly Body[] | undefined) ?? [])])
     .reduce((sum, { total, buffer }) => sum + (Number(total) || 0) - (Number(buffer) || 0), 0)
-  const rate = Number((admission as Body | undefined)?.rate_per_second)
-  return { units, rate, seconds: rate > 0 && units > 0 ? units / rate : null }
 }
 
-export function forecastOf(body: Body): string {
-  const { units, rate, seconds } = numbersOf(body)
-  if (seconds === null) return 'With units and a rate, this says how long the stock lasts.'
-  return `At ${formatCount(rate)} people a second ${formatCount(units)} units last about ${span(seconds)}, if each takes one.`
+/** The time until all units are sold if each visitor takes one; null if the input is not numeric. */
+function secondsFor(body: Body): number | null {
+  const [units, rate] = [unitsFor(body), Number((body.admission as Body | undefined)?.rate_per_second)]
+  return rate > 0 && units > 0 ? units / rate : null
 }
 
 /**
  * The warnings by the path of the field to change. `isOpen` is true if the opening is over and can no longer change.
  */
 export function warningsIn(body: Body, nowMs: number, isOpen: boolean): ReadonlyMap<string, string> {
-  const { units, seconds } = numbersOf(body)
+  const [units, seconds] = [unitsFor(body), secondsFor(body)]
   const warnings = new Map<string, string>()
   const [opens, ends, lobby] = [timeOf(body.opens_at), timeOf(body.ends_at), timeOf(body.pre_queue_opens_at)]
   if (!isOpen && opens !== null && opens < nowMs)
@@ -42,11 +31,11 @@ export function warningsIn(body: Body, nowMs: number, isOpen: boolean): Readonly
   if (!isOpen && opens !== null && lobby !== null && lobby > opens)
     warnings.set('pre_queue_opens_at', 'This is after the opening.')
   if (ends !== null && ends < nowMs) warnings.set('ends_at', 'This is in the past: the sale ends at once.')
-  else if (opens !== null && ends !== null && seconds !== null && ends < Math.max(opens, nowMs) + seconds * 1000)
+  else if (!isOpen && opens !== null && ends !== null && seconds !== null && ends < opens + seconds * 1000)
     warnings.set('ends_at', `At this rate the stock lasts about ${span(seconds)}: some will be left over.`)
-  if (seconds !== null && seconds < SHORTEST_SECONDS)
+  if (!isOpen && seconds !== null && seconds < SHORTEST_SECONDS)
     warnings.set('admission.rate_per_second', `All is sold in ${span(seconds)}. Can the checkout take so many at once?`)
-  if (seconds !== null && seconds > LONGEST_SECONDS)
+  if (!isOpen && seconds !== null && seconds > LONGEST_SECONDS)
     warnings.set('admission.rate_per_second', `The stock lasts ${span(seconds)}: the last in line wait that long.`)
   if (!isOpen && (body.expected_visitors ?? '') === '')
     warnings.set(
@@ -62,7 +51,6 @@ const timeOf = (at: unknown) => {
   const ms = typeof at === 'string' ? Date.parse(at) : Number.NaN
   return Number.isNaN(ms) ? null : ms
 }
-const formatCount = (value: number) => value.toLocaleString('en')
 
 /** Formats a time as "8 seconds", "3:20 minutes" or "2:46 hours". */
 export function span(seconds: number): string {
