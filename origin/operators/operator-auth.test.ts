@@ -27,7 +27,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /orders/:order/refund /orders/:order/return /orders/:order/cancel /orders/:order/move /blocks /sales/:sale/rules
       /sales/:sale/invitations/links /sales/:sale/box-office /sales/:sale/seats/block /sales/:sale/seats/release
       /sales/:sale/preview /images /sales/:sale/views/recount /view-rules/try /queues/:queue/retry
-      /sales/:sale/scheduled/:action/run /webhooks/:endpoint/try /alerts/test`,
+      /sales/:sale/promo-codes/check /sales/:sale/scheduled/:action/run /webhooks/:endpoint/try /alerts/test`,
     PUT: `/sales/:sale /sales/:sale/announcement /sales/:sale/invitations /sales/:sale/sections/:section
       /sales/:sale/sections/:section/seats /sales/:sale/chart /sales/:sale/promo-codes /search/synonyms /view-rules`,
     PATCH: '/sales/:sale/admission /sales/:sale/rules/:rule /sales/:sale/feed/:n',

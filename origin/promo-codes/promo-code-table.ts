@@ -1,6 +1,6 @@
 /** Parses promo codes that an operator sends as CSV or JSON. All lines are read, and every error names its line. */
 import * as v from 'valibot'
-import { MAX_PROMO_CODES, PromoCode } from '../../shared/api/goods.ts'
+import { MAX_PROMO_CODES, PromoCode, type PromoCodesCheck } from '../../shared/api/goods.ts'
 import { jsonIn } from '../../shared/parse.ts'
 import { type FieldError, problem } from '../../shared/problem.ts'
 import { csvRows } from '../lib/http/csv-upload.ts'
@@ -17,17 +17,48 @@ const MAX_ERRORS = 100
 interface Row {
   /** The place of an error: `line 2` of a CSV, or `codes.0`. */
   readonly field: string
+  /** The line of a CSV. */
+  readonly line?: number
   readonly value: unknown
 }
 
 /** The codes of a CSV. Throws `invalid-fields`, naming the lines, or `invalid-request` if it is not a CSV. */
 export async function codesInCsv(bytes: AsyncIterable<Uint8Array>): Promise<PromoCode[]> {
+  const { rows, errors } = await rowsOf(bytes)
+  return codesOf(rows, errors)
+}
+
+/** Reads a CSV without refusing it: what was understood of it, and each refused line with its reason. */
+export async function checkCsv(bytes: AsyncIterable<Uint8Array>): Promise<PromoCodesCheck> {
+  const { rows, errors } = await rowsOf(bytes)
+  const { codes, errors: all } = judged(rows, errors)
+  const byPlace = new Map(
+    rows.map(({ field, line, value }) => [field, { line, code: String(Object(value).code ?? '') }]),
+  )
+  const refused = all.map(({ field, detail }) => {
+    const [place = field, name] = field.split('.')
+    const row = byPlace.get(place)
+    return {
+      line: row?.line ?? (Number(/^line (\d+)/.exec(field)?.[1]) || null),
+      code: row?.code ?? '',
+      field: name ?? null,
+      why: detail,
+    }
+  })
+  return {
+    understood: [...codes.values()].map(({ row, code }) => ({ line: row.line ?? 0, code })),
+    refused: refused.slice(0, MAX_ERRORS),
+    refused_count: refused.length,
+  }
+}
+
+async function rowsOf(bytes: AsyncIterable<Uint8Array>): Promise<{ rows: Row[]; errors: FieldError[] }> {
   const errors: FieldError[] = []
   const form = { columns: COLUMNS, required: ['code'] as const, maxRow: MAX_LINE }
   const rows: Row[] = []
   for await (const { line, fields } of csvRows(bytes, form, (error) => errors.push(error)))
-    rows.push({ field: `line ${line}`, value: codeOf(fields) })
-  return codesOf(rows, errors)
+    rows.push({ field: `line ${line}`, line, value: codeOf(fields) })
+  return { rows, errors }
 }
 
 /** The codes of a list, or of `{ codes: [..] }`. */
@@ -38,23 +69,32 @@ export function codesInJson(text: string): PromoCode[] {
   return codesOf(codes.map((value, i) => ({ field: `codes.${i}`, value })))
 }
 
-function codesOf(rows: readonly Row[], errors: FieldError[] = []): PromoCode[] {
+/** The codes that are right, and the errors of all others in the order of their lines. */
+function judged(rows: readonly Row[], earlier: readonly FieldError[]) {
   if (rows.length > MAX_PROMO_CODES)
     refuse(problem('body-too-large', { detail: `A sale has at most ${MAX_PROMO_CODES} promo codes.` }))
-  const codes = new Map<string, PromoCode>()
-  for (const { field, value } of rows) {
+  const errors = [...earlier]
+  const codes = new Map<string, { readonly row: Row; readonly code: PromoCode }>()
+  for (const row of rows) {
+    const { field, value } = row
     const read = v.safeParse(PromoCode, value, { abortPipeEarly: true })
+    const first = read.success ? codes.get(read.output.code) : undefined
     if (!read.success)
       errors.push(...read.issues.map((issue) => ({ field: pathOf(field, v.getDotPath(issue)), detail: issue.message })))
-    else if (codes.has(read.output.code)) errors.push({ field: pathOf(field, 'code'), detail: 'comes twice' })
-    else codes.set(read.output.code, read.output)
+    else if (first) errors.push({ field: pathOf(field, 'code'), detail: `comes twice, also in ${first.row.field}` })
+    else codes.set(read.output.code, { row, code: read.output })
   }
+  return { codes, errors }
+}
+
+function codesOf(rows: readonly Row[], earlier: readonly FieldError[] = []): PromoCode[] {
+  const { codes, errors } = judged(rows, earlier)
   if (errors.length > 0) {
     const [first] = errors
     const detail = `${errors.length} errors, and nothing was imported. The first: ${first?.field}: ${first?.detail}`
     refuse(problem('invalid-fields', { detail, errors: errors.slice(0, MAX_ERRORS), error_count: errors.length }))
   }
-  return [...codes.values()]
+  return [...codes.values()].map(({ code }) => code)
 }
 
 const pathOf = (row: string, field: string | null) => (field === null ? row : `${row}.${field}`)

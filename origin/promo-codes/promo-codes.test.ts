@@ -52,6 +52,36 @@ describe('an import', () => {
     })
   })
 
+  test('is checked before it is made, and the check changes nothing', async () => {
+    const sale = await origin.sale()
+    await put(sale, [{ code: 'KEPT', percent: 5 }])
+    const csv = ['code,percent', 'A1,10', 'NEWS 9T,15', 'B1,110', 'a1,20', 'KEPT,5'].join('\n')
+    const check = (type: string) =>
+      origin.call('POST', `/admin/sales/${sale}/promo-codes/check`, {
+        token: ADMIN_TOKEN,
+        headers: { 'content-type': type },
+        body: csv,
+      })
+    const { status, body } = await check('text/csv')
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        understood: [
+          { line: 2, code: { code: 'A1', percent: 10 } },
+          { line: 6, code: { code: 'KEPT', percent: 5 } },
+        ],
+        refused: [
+          { line: 3, code: 'NEWS 9T', field: 'code' },
+          { line: 4, code: 'B1', field: 'percent', why: 'at most 100' },
+          { line: 5, code: 'a1', field: 'code', why: 'comes twice, also in line 2' },
+        ],
+        refused_count: 3,
+      },
+    ])
+    expect((await check('application/json')).status).toBe(415)
+    expect(await listed(sale)).toMatchObject([{ code: 'KEPT' }])
+  })
+
   test('with errors changes nothing, and names their lines', async () => {
     const sale = await origin.sale()
     await put(sale, [{ code: 'KEPT', percent: 5 }])

@@ -297,6 +297,19 @@ export const PromoCode = v.pipe(
 export type PromoCode = v.InferOutput<typeof PromoCode>
 export const MAX_PROMO_CODES = 10_000
 
+/** What `POST /admin/sales/{sale}/promo-codes/check` understood of a CSV, which it does not import. */
+export interface PromoCodesCheck {
+  readonly understood: readonly { readonly line: number; readonly code: PromoCode }[]
+  /** The first hundred; `line` is null for what concerns the whole file, `field` for a whole line. */
+  readonly refused: readonly {
+    readonly line: number | null
+    readonly code: string
+    readonly field: string | null
+    readonly why: string
+  }[]
+  readonly refused_count: number
+}
+
 /**
  * The response of `GET /sales/{sale}/goods?v=VERSION`, which never changes. It has the content of the pages in
  * addition to names and prices.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { csvOf, foundIn, isSameCode, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
+import { csvOf, foundIn, isSameCode, type ListedCode, offOf, planOf, sentOf, stateOf, withCode } from './codes.ts'
 
 const none = {
   uses: null,
@@ -31,8 +31,8 @@ it('writes the file that an import takes, without what was used', () => {
 it('says what a code takes off, in its currency', () => {
   expect([SPRING, CLUB, { ...none, code: 'X', price_minor: 900 }].map((code) => offOf(code, 'JPY'))).toEqual([
     '12.5 %',
-    '500 JPY',
-    'each for 900 JPY',
+    '¥500',
+    '¥900 each',
   ])
 })
 
@@ -60,4 +60,32 @@ it('puts a code in the place of the one before, or at the end', () => {
   const cheaper = { ...spring, price_minor: 1 }
   expect(withCode(codes, cheaper)).toEqual([cheaper, codes[1]])
   expect(withCode(codes, { ...cheaper, code: 'NEW' }).map(({ code }) => code)).toEqual(['SPRING', 'CLUB-5', 'NEW'])
+})
+
+it('says what state a code is in', () => {
+  const at = (iso: string) => iso.slice(11, 16)
+  const nowMs = Date.parse('2026-11-27T12:04:00Z')
+  const state = (changes: Partial<ListedCode>) => stateOf({ ...SPRING, ...changes }, nowMs, at)
+  expect(state({})).toEqual({ group: 'work', level: 'good', text: 'Works' })
+  expect(state({ used: 96 })).toEqual({ group: 'work', level: 'watch', text: '4 left' })
+  expect(state({ used: 100 })).toMatchObject({ group: 'over', text: 'Used up' })
+  expect(state({ from: '2026-11-27T13:00:00Z' })).toMatchObject({ group: 'come', text: 'From 13:00' })
+  expect(state({ until: '2026-11-27T12:00:00Z' })).toMatchObject({ group: 'over', text: 'Over' })
+})
+
+it('plans an import: what is new, changed, as it is, missing and gone', () => {
+  const { used: _, ...spring } = SPRING
+  const planned = planOf(
+    [
+      { line: 2, code: { ...spring, uses: 200 } },
+      { line: 3, code: { ...spring, code: 'NEW' } },
+    ],
+    [SPRING, CLUB, { ...none, code: 'PRESS', percent: 5, used: 24 }],
+  )
+  expect(planned.codes.map(({ line, effect, kind }) => [line, effect, kind])).toEqual([
+    [2, 'uses 100 → 200', 'changed'],
+    [3, 'new', 'new'],
+  ])
+  expect([planned.missing, planned.gone].map((list) => list.map(({ code }) => code))).toEqual([['PRESS'], ['CLUB-5']])
+  expect(planOf([{ line: 2, code: spring }], [SPRING]).codes[0]).toMatchObject({ effect: 'as it is', kind: 'same' })
 })

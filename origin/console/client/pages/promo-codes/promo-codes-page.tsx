@@ -1,79 +1,110 @@
-/** The promo codes of a sale with their uses. An operator can add or change one, or replace all by a file. */
+/** The promo codes of a sale: uses as bars, their state, and the chosen one's editor beside. */
 import './promo-codes.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
-import { useRef } from 'preact/hooks'
-import type { PromoCode } from '../../../../../shared/api/goods.ts'
-import { ApiError, admin, read, send } from '../../api.ts'
-import { Confirm, count, Failure, instant, Loading, TableHead, useSubmit, useTitle, whoChanged } from '../../parts.tsx'
+import { useLocation, useSearch } from 'wouter-preact'
+import { saleQuery } from '../../frame/side.tsx'
+import { count, Failure, Loading, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
-import { Head } from '../../sheet/page.tsx'
-import type { Done } from '../../toast.tsx'
-import { CodeFields, codeIn } from './code-fields.tsx'
-import { aboutOne, csvOf, foundIn, isSameCode, type ListedCode, offOf, sentOf, withCode } from './codes.ts'
+import { SearchField, Segmented } from '../../sheet/controls.tsx'
+import { Icon, Keys } from '../../sheet/icon.tsx'
+import { State } from '../../sheet/marks.tsx'
+import { EmptyState, Head } from '../../sheet/page.tsx'
+import { Table } from '../../sheet/table.tsx'
+import { unitsIn } from '../goods/sample-bill.tsx'
+import { type Body, currencyOf } from '../sale-form/draft.ts'
+import { readCodes } from './code-calls.ts'
+import { CodeEditor, editorKey } from './code-editor.tsx'
+import { csvOf, forOf, foundIn, type Group, type ListedCode, offOf, stateOf, validOf } from './codes.ts'
+import { download, ImportDialog } from './import-dialog.tsx'
 
 /** The table shows at most this many codes, because a browser becomes slow with more. */
 const SHOWN = 200
 
-const pathOf = (sale: string) => `/admin/sales/${encodeURIComponent(sale)}/promo-codes`
-/** The codes with the ETag of the list. */
-interface CodeList {
-  readonly codes: readonly ListedCode[]
-  readonly version: string
-}
-
-const listIn = async (response: Response): Promise<CodeList> => ({
-  codes: (await response.json()).codes,
-  version: response.headers.get('etag') ?? '',
-})
-const readCodes = async (sale: string) => listIn(await send(pathOf(sale)))
-/** Replaces the whole list if it still has this version, or changes nothing. */
-const putCodes = async (sale: string, body: BodyInit, type: string, version: string) =>
-  listIn(await send(pathOf(sale), { method: 'PUT', headers: { 'content-type': type, 'if-match': version }, body }))
-
-/** The number of attempts. One fails only if somebody else changed the list successfully. */
-const TRIES = 20
-
-/**
- * Changes one code in the current list, even if others change other codes meanwhile. `seen` is the code as the
- * operator saw it.
- */
-async function changeCode(sale: string, code: PromoCode, seen: PromoCode | undefined, isRemoved = false) {
-  for (let tries = 1; ; tries++) {
-    const { codes, version } = await readCodes(sale)
-    const found = codes.find((one) => one.code === code.code)
-    if (!seen && found) throw new Error(`There is a code ${code.code} already.`)
-    if (!isSameCode(seen, found))
-      throw new Error(`Somebody has changed ${code.code} meanwhile. Load the page again to see it as it is.`)
-    const others = sentOf(codes).filter((one) => one.code !== code.code)
-    const changed = isRemoved ? others : withCode(sentOf(codes), code)
-    try {
-      await putCodes(sale, JSON.stringify({ codes: changed }), 'application/json', version)
-      return
-    } catch (error) {
-      const isOvertaken = error instanceof ApiError && error.problem.status === 412
-      if (isOvertaken && tries < TRIES) continue
-      throw error instanceof ApiError ? new ApiError(aboutOne(error.problem)) : error
-    }
-  }
+/** The hour of today, or the day, with its year unless it is this one. */
+function at(iso: string): string {
+  const [date, now] = [new Date(iso), new Date()]
+  if (date.toDateString() === now.toDateString())
+    return date.toLocaleTimeString('en', { timeStyle: 'short', hourCycle: 'h23' })
+  const year = date.getFullYear() === now.getFullYear() ? undefined : 'numeric'
+  return date.toLocaleDateString('en', { day: 'numeric', month: 'short', year })
 }
 
 export function PromoCodesPage({ sale }: { sale: string }) {
-  const { data: list, error } = useQuery({ queryKey: ['promo-codes', sale], queryFn: () => readCodes(sale) })
-  const { data: about } = useQuery({
-    queryKey: ['sale', sale],
-    queryFn: () => read(admin.sales[':sale'].$get({ param: { sale } })),
-  })
+  const [, navigate] = useLocation()
+  const chosen = new URLSearchParams(useSearch()).get('code')
+  const { data: list, error, refetch } = useQuery({ queryKey: ['promo-codes', sale], queryFn: () => readCodes(sale) })
+  const { data: about } = useQuery(saleQuery(sale))
+  const isImporting = useSignal(false)
   useTitle('Promo codes · Console')
-  const codes = list?.codes
-  const currency = about?.products[0]?.currency ?? 'EUR'
+  const codes = list?.codes ?? []
+  const used = codes.reduce((sum, code) => sum + code.used, 0)
+  const choose = (code: string | null) =>
+    navigate(`/console/sales/${sale}/promo-codes${code === null ? '' : `?code=${encodeURIComponent(code)}`}`, {
+      replace: true,
+    })
   return (
     <>
-      <Head title="Promo codes" />
-      <Failure error={error} />
-      {!codes && !error && <Loading />}
-      {codes && <Codes sale={sale} codes={codes} currency={currency} />}
-      {list && may('operator') && <Import sale={sale} list={list} />}
+      <Head
+        title="Promo codes"
+        sub={
+          <>
+            <span>{about?.name ?? sale}</span>
+            {list && (
+              <span role="status">
+                {count(codes.length)} {codes.length === 1 ? 'code' : 'codes'}, used {count(used)}{' '}
+                {used === 1 ? 'time' : 'times'}
+              </span>
+            )}
+          </>
+        }
+      >
+        <div class="row tight-row">
+          {list && may('operator') && (
+            <button type="button" class="btn" onClick={() => (isImporting.value = true)}>
+              <Icon name="in" />
+              Import
+            </button>
+          )}
+          {codes.length > 0 && (
+            <button type="button" class="btn" onClick={() => download(`promo-codes-${sale}.csv`, csvOf(codes))}>
+              <Icon name="save" />
+              Export
+            </button>
+          )}
+          {list && may('operator') && (
+            <button type="button" class="btn primary" aria-keyshortcuts="N" onClick={() => choose('')}>
+              <Icon name="plus" />
+              Add a code
+              <Keys class="wide">N</Keys>
+            </button>
+          )}
+        </div>
+      </Head>
+      {error && (
+        <div class="sec">
+          <Failure error={error} />
+          <p>
+            <button type="button" class="btn" onClick={() => void refetch()}>
+              Read it again
+            </button>
+          </p>
+        </div>
+      )}
+      {!list && !error && <Loading />}
+      {list && about && (
+        <Codes sale={sale} codes={codes} about={about as unknown as Body} chosen={chosen} onChoose={choose} />
+      )}
+      {list && about && (
+        <ImportDialog
+          sale={sale}
+          list={list}
+          currency={currencyOf(about as unknown as Body)}
+          isOpen={isImporting.value}
+          at={at}
+          onClose={() => (isImporting.value = false)}
+        />
+      )}
     </>
   )
 }
@@ -81,206 +112,164 @@ export function PromoCodesPage({ sale }: { sale: string }) {
 interface CodesProps {
   readonly sale: string
   readonly codes: readonly ListedCode[]
-  readonly currency: string
+  readonly about: Body
+  /** The code in the address: none, a new one (empty), or its text. */
+  readonly chosen: string | null
+  onChoose(code: string | null): void
 }
 
-function Codes({ sale, codes, currency }: CodesProps) {
+const GROUPS = [
+  ['all', 'All'],
+  ['work', 'Work'],
+  ['come', 'To come'],
+  ['over', 'Over'],
+] as const
+
+function Codes({ sale, codes, about, chosen, onChoose }: CodesProps) {
   const words = useSignal('')
-  const found = foundIn(codes, words.value)
-  const used = codes.reduce((sum, code) => sum + code.used, 0)
-  const put = async (form: FormData): Promise<Done> => {
-    const code = codeIn(form, currency)
-    await changeCode(sale, code, undefined)
-    return { text: `${code.code} can be used.`, undo: () => remove(sale, code) }
-  }
-  return (
-    <section class="sec" aria-label="Codes">
-      <div class="card-head">
-        <p role="status">
-          {codes.length === 0
-            ? 'There is no code yet.'
-            : `${count(codes.length)} ${codes.length === 1 ? 'code' : 'codes'}, used ${count(used)} ` +
-              `${used === 1 ? 'time' : 'times'}.`}
-        </p>
-        <div class="buttons">
-          {codes.length > 0 && (
-            <button type="button" onClick={() => download(`promo-codes-${sale}.csv`, csvOf(codes))}>
-              Export
-            </button>
-          )}
-          {may('operator') && (
-            <Confirm action="Add a code" effect="Buyers may use it at once, or from its time on." onConfirm={put}>
-              <CodeFields currency={currency} />
-            </Confirm>
-          )}
-        </div>
-      </div>
-      {codes.length > 0 && (
-        <label class="code-search">
-          Search
-          <input
-            type="search"
-            value={words.value}
-            onInput={({ currentTarget }) => (words.value = currentTarget.value)}
-          />
-        </label>
-      )}
-      {codes.length > 0 && found.length === 0 && <p>No code has these letters.</p>}
-      {found.length > 0 && (
-        <table class="codes">
-          <TableHead columns={['Code', 'Off', 'Used', 'Valid', 'For', 'Actions']} texts={9} />
-          <tbody>
-            {found.slice(0, SHOWN).map((code) => (
-              <Row key={code.code} sale={sale} code={code} currency={currency} />
-            ))}
-          </tbody>
-        </table>
-      )}
-      {found.length > SHOWN && <p class="quiet">and {count(found.length - SHOWN)} more: search for them.</p>}
-    </section>
+  const group = useSignal<Group | 'all'>('all')
+  const stated = codes.map((code) => ({ code, state: stateOf(code, Date.now(), at) }))
+  const found = new Set(foundIn(codes, words.value))
+  const rows = stated.filter(
+    ({ code, state }) => found.has(code) && (group.value === 'all' || state.group === group.value),
   )
-}
-
-function Row({ sale, code, currency }: { sale: string; code: ListedCode; currency: string }) {
-  const { used, uses, uses_per_visitor: each, units_per_use: units, products, combined } = code
-  const { used: _, ...before } = code
-  const change = async (form: FormData): Promise<Done> => {
-    const changed = { ...codeIn(form, currency, code), code: code.code }
-    await changeCode(sale, changed, before)
-    return {
-      text: `${code.code} is changed.`,
-      undo: () => restore(sale, before, changed, `${code.code} is as before.`),
-    }
-  }
-  return (
-    <tr>
-      <th scope="row">
-        <code>{code.code}</code>
-      </th>
-      <td>{offOf(code, currency)}</td>
-      <td>
-        {count(used)} {uses === null ? '' : `of ${count(uses)}`}
-        {each !== null && <small class="quiet"> {count(each)} a visitor</small>}
-      </td>
-      <td>{validOf(code)}</td>
-      <td>
-        {products === null ? 'all products' : products.join(', ')}
-        {units !== null && <small class="quiet"> {count(units)} units an order</small>}
-        {combined && <small class="quiet"> beside others</small>}
-      </td>
-      <td>
+  const open = codes.find(({ code }) => code === chosen)
+  const isNew = chosen === ''
+  const names = new Map(unitsIn(about).map(({ name, line }) => [line.product, name]))
+  for (const product of (about.products ?? []) as readonly Body[])
+    names.set(String(product.product_id), String(product.name))
+  const nameOf = (id: string) => names.get(id) ?? id
+  if (codes.length === 0 && !isNew)
+    return (
+      <EmptyState text="There is no code yet.">
         {may('operator') && (
-          <div class="buttons">
-            <Confirm
-              action="Change"
-              name={`Change ${code.code}`}
-              effect={`${code.code}: orders that have it keep what they cost.`}
-              onConfirm={change}
-            >
-              <CodeFields currency={currency} code={code} />
-            </Confirm>
-            {used === 0 ? (
-              <Confirm
-                action="Remove"
-                name={`Remove ${code.code}`}
-                effect={`Nobody can use ${code.code} any more. Undo: add it again.`}
-                onConfirm={() => remove(sale, before)}
-              />
-            ) : (
-              <Confirm
-                action="Stop"
-                name={`Stop ${code.code}`}
-                disabled={uses === used}
-                effect={
-                  `Nobody else can use ${code.code}. The ${count(used)} who have used it keep what they pay. It ` +
-                  `stays in the list, with ${count(used)} uses in all.`
-                }
-                onConfirm={() => stop(sale, before, used)}
-              />
-            )}
-          </div>
+          <button type="button" class="btn" onClick={() => onChoose('')}>
+            Add a code
+          </button>
         )}
-      </td>
-    </tr>
+      </EmptyState>
+    )
+  return (
+    <div class="form codes">
+      <section class="sec main" aria-label="Codes">
+        <header>
+          <Segmented
+            label="Show"
+            value={group.value}
+            options={GROUPS.map(([id, text]) => {
+              const many = id === 'all' ? stated.length : stated.filter(({ state }) => state.group === id).length
+              return [id, `${text} ${count(many)}`] as const
+            })}
+            onChoose={(one) => (group.value = one)}
+          />
+          <div class="end">
+            <SearchField
+              label="Search codes"
+              placeholder="Code or product"
+              value={words.value}
+              onInput={(text) => (words.value = text)}
+            />
+          </div>
+        </header>
+        {rows.length === 0 ? (
+          <p class="quiet" role="status">
+            No code has these words and this state.
+          </p>
+        ) : (
+          <Table
+            label="Codes, a table"
+            rows={rows.slice(0, SHOWN)}
+            keyOf={({ code }) => code.code}
+            isChosen={({ code }) => code === open}
+            columns={[
+              // On a phone the state stands at the start of the second line.
+              { name: 'Mark', unnamed: true, phone: 'a', cell: () => null },
+              {
+                name: 'Code',
+                cell: ({ code }) => (
+                  <>
+                    <a
+                      class="mono"
+                      href={`?code=${encodeURIComponent(code.code)}#edit`}
+                      aria-current={code === open ? 'true' : undefined}
+                      onClick={(event) => {
+                        event.preventDefault()
+                        onChoose(code.code)
+                        requestAnimationFrame(() =>
+                          document.getElementById('edit')?.scrollIntoView({ block: 'nearest' }),
+                        )
+                      }}
+                    >
+                      {code.code}
+                    </a>
+                    <br />
+                    <small class="quiet plain">{forOf(code, nameOf)}</small>
+                  </>
+                ),
+              },
+              { name: 'Off', cell: ({ code }) => offOf(code, currencyOf(about)) },
+              { name: 'Used', phone: 'z', cell: ({ code }) => <Used code={code} /> },
+              {
+                name: 'A visitor',
+                number: true,
+                wide: true,
+                cell: ({ code }) => code.uses_per_visitor ?? <span class="quiet">any</span>,
+              },
+              { name: 'Valid', wide: true, cell: ({ code }) => validOf(code, at) },
+              {
+                name: 'State',
+                number: true,
+                phone: 'z',
+                cell: ({ state: { level, text } }) => <State level={level}>{text}</State>,
+              },
+            ]}
+          />
+        )}
+        {rows.length > SHOWN && (
+          <p class="quiet small">
+            The first {SHOWN} of {count(rows.length)}. Search for the others.
+          </p>
+        )}
+        <p class="small quiet">
+          A use is an order that was not given up: it comes back when a hold ends or money is returned.
+        </p>
+      </section>
+      <div class="beside">
+        {open || isNew ? (
+          <CodeEditor
+            key={editorKey(open)}
+            sale={sale}
+            about={about}
+            code={open}
+            onDone={(code) => onChoose(code ?? (isNew ? null : chosen))}
+          />
+        ) : (
+          <section class="sec" aria-label="The chosen code">
+            <p class="quiet">Choose a code to see and change it.</p>
+          </section>
+        )}
+      </div>
+    </div>
   )
 }
 
-function validOf({ from, until }: PromoCode): string {
-  if (from === null && until === null) return 'at any time'
-  return [from && `from ${instant(from)}`, until && `until ${instant(until)}`].filter(Boolean).join(' ')
-}
-
-async function remove(sale: string, code: PromoCode): Promise<Done> {
-  await changeCode(sale, code, code, true)
-  return {
-    text: `${code.code} is removed.`,
-    undo: () => restore(sale, code, undefined, `${code.code} can be used again.`),
-  }
-}
-
-async function stop(sale: string, code: PromoCode, used: number): Promise<Done> {
-  const stopped = { ...code, uses: used }
-  await changeCode(sale, stopped, code)
-  return {
-    text: `${code.code} cannot be used any more.`,
-    undo: () => restore(sale, code, stopped, `${code.code} can be used again.`),
-  }
-}
-
-/** `seen` is the value that the restored code replaces. */
-async function restore(sale: string, code: PromoCode, seen: PromoCode | undefined, text: string): Promise<Done> {
-  await changeCode(sale, code, seen)
-  return { text }
-}
-
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  Object.assign(document.createElement('a'), { href: url, download: name }).click()
-  URL.revokeObjectURL(url)
-}
-
-const EXAMPLE = `code,percent,amount_minor,uses,uses_per_visitor,from,until,products
-SPRING,20,,100,1,,2026-12-01T00:00:00Z,
-CLUB,,500,,,,,cap tee`
-
-function Import({ sale, list }: { sale: string; list: CodeList }) {
-  const many = list.codes.length
-  const file = useRef<HTMLInputElement>(null)
-  const text = useRef<HTMLTextAreaElement>(null)
-  const put = async (): Promise<Done> => {
-    const csv = file.current?.files?.[0] ?? new Blob([text.current?.value.trim() ?? ''])
-    if (csv.size === 0) throw new Error('Choose a file, or paste the list.')
-    const { codes } = await putCodes(sale, csv, 'text/csv', list.version).catch((error) => {
-      if (!(error instanceof ApiError) || error.problem.status !== 412) throw error
-      const changed = (error.problem.changed as readonly string[] | undefined)?.join(', ')
-      throw new Error(`${whoChanged(error.problem)} has changed the list meanwhile: ${changed}. Load the page again.`)
-    })
-    return { text: `The sale has ${count(codes.length)} ${codes.length === 1 ? 'code' : 'codes'} now.` }
-  }
-  const { onSubmit, error, isPending } = useSubmit(put, (form) => form.reset())
+/** The uses as a bar of their limit. What is over is grey. */
+function Used({ code: { uses, used, ...code } }: { readonly code: ListedCode }) {
+  const isOver = (uses !== null && used >= uses) || (code.until !== null && Date.parse(code.until) <= Date.now())
+  const share = uses !== null && uses > 0 ? Math.min(100, (100 * used) / uses) : 0
   return (
-    <section class="sec" aria-label="Import">
-      <h2>Import</h2>
-      <p class="quiet">
-        The list takes the place of {many === 0 ? 'what there is' : `the ${count(many)} there are`}: all of it or, where
-        a line is wrong, none. A code that was used cannot be left out. Export first, and change that.
-      </p>
-      <form class="code-import" onSubmit={onSubmit}>
-        <label>
-          File (CSV)
-          <input ref={file} type="file" accept=".csv,.txt" />
-        </label>
-        <label>
-          Or paste the list
-          <textarea ref={text} rows={6} spellcheck={false} placeholder={EXAMPLE} />
-        </label>
-        <p class="buttons start">
-          <button type="submit" class="primary" disabled={isPending}>
-            {isPending ? 'Reading …' : 'Import'}
-          </button>
-        </p>
-        <Failure error={error} />
-      </form>
-    </section>
+    <span class="used">
+      {uses === null ? (
+        <span class="small quiet">no limit</span>
+      ) : (
+        <span class="meter" aria-hidden="true">
+          <i style={`--wide: ${share}%; --c: var(${isOver ? '--c3' : '--c1'})`} />
+        </span>
+      )}
+      <span>
+        <b>{count(used)}</b>
+        {uses !== null && <span class="quiet"> of {count(uses)}</span>}
+      </span>
+    </span>
   )
 }
