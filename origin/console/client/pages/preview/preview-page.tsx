@@ -7,7 +7,8 @@ import { useQuery } from '@tanstack/preact-query'
 import { useLocation, useSearch } from 'wouter-preact'
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
 import { admin, read } from '../../api.ts'
-import { Choose, Failure, Loading, languageName, useTitle } from '../../parts.tsx'
+import { Failure, Loading, languageName, useTitle } from '../../parts.tsx'
+import { Segmented } from '../../sheet/controls.tsx'
 import { Head } from '../../sheet/page.tsx'
 
 /** The groups of states by the beginning of their names. The first match counts. */
@@ -20,15 +21,21 @@ const GROUPS = [
   ['problem', 'Problems', /^problem/],
   ['other', 'Others', /^/],
 ] as const
-const LOOKS = ['light', 'dark'] as const
-const WIDTHS = { phone: 390, desktop: 1280 } as const
+const LOOKS = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const
+const WIDTH_NAMES = [
+  ['phone', 'Phone, 390 px'],
+  ['desktop', 'Desk, 1280 px'],
+] as const
 
 const groupOf = (state: string) => GROUPS.find(([, , form]) => form.test(state))?.[0]
 
 export function PreviewPage({ sale }: { sale: string }) {
   const [, navigate] = useLocation()
   const asked = new URLSearchParams(useSearch())
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['preview', sale],
     queryFn: () => read(admin.sales[':sale'].preview.$get({ param: { sale }, query: { from: location.origin } })),
     staleTime: Number.POSITIVE_INFINITY,
@@ -41,8 +48,9 @@ export function PreviewPage({ sale }: { sale: string }) {
     navigate(`/console/sales/${sale}/preview?${next}`, { replace: true })
   }
   const { url = '', query = '', states = [] } = data ?? {}
-  const group = asked.get('pages') ?? 'sale'
-  const [lang, look] = [asked.get('lang') ?? 'en', asked.get('look') ?? 'light']
+  const group = GROUPS.find(([id]) => id === asked.get('pages'))?.[0] ?? 'sale'
+  const lang = asked.get('lang') ?? 'en'
+  const look = asked.get('look') === 'dark' ? 'dark' : 'light'
   const width = asked.get('width') === 'desktop' ? 'desktop' : 'phone'
   const groups = GROUPS.filter(([id]) => states.some((state) => groupOf(state) === id))
   const addressOf = (state: string) => `${url}/${state}?${query}&${new URLSearchParams({ lang, look })}`
@@ -50,38 +58,42 @@ export function PreviewPage({ sale }: { sale: string }) {
     <>
       <Head
         title="Preview"
-        sub={
-          "With this sale's name, products and prices, and the shop's own words and colours. Times, places and " +
-          'orders are invented, and nothing here can be pressed.'
-        }
+        sub="This sale’s goods, words and colours. Times, places and orders are invented; nothing can be pressed."
       />
-      <Failure error={error} />
-      <form class="sec preview-filters" onSubmit={(event) => event.preventDefault()}>
-        <Choose
-          label="Pages"
-          value={group}
-          options={groups.map(([id, text]) => [id, text])}
-          onChoose={(to) => pick('pages', to)}
-        />
-        <Choose
-          label="Language"
-          value={lang}
-          options={LANGUAGES.map((one) => [one, languageName(one)])}
-          onChoose={(to) => pick('lang', to)}
-        />
-        <Choose
-          label="Look"
-          value={look}
-          options={LOOKS.map((one) => [one, one])}
-          onChoose={(to) => pick('look', to)}
-        />
-        <Choose
-          label="Width"
-          value={width}
-          options={Object.entries(WIDTHS).map(([id, pixels]) => [id, `${id}, ${pixels} px`])}
-          onChoose={(to) => pick('width', to)}
-        />
-      </form>
+      {error && (
+        <div class="sec">
+          <Failure error={error} />
+          <p>
+            <button type="button" class="btn" onClick={() => void refetch()}>
+              Ask again
+            </button>
+          </p>
+        </div>
+      )}
+      <section class="sec" aria-label="What is shown">
+        <div class="row">
+          <Segmented
+            label="Pages"
+            value={group}
+            options={groups.map(([id, text]) => [id, text] as const)}
+            onChoose={(to) => pick('pages', to)}
+          />
+        </div>
+        <div class="row">
+          <label class="field">
+            <span class="unseen">Language</span>
+            <select value={lang} onChange={({ currentTarget }) => pick('lang', currentTarget.value)}>
+              {LANGUAGES.map((one) => (
+                <option key={one} value={one}>
+                  {languageName(one)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Segmented label="Look" value={look} options={LOOKS} onChoose={(to) => pick('look', to)} />
+          <Segmented label="Width" value={width} options={WIDTH_NAMES} onChoose={(to) => pick('width', to)} />
+        </div>
+      </section>
       {!data && !error && <Loading />}
       <ul class={`previews ${width}`}>
         {states

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { linesOf, synonymsIn } from './synonyms.ts'
+import { linesOf, mergedLines, synonymsIn } from './synonyms.ts'
 
 it('reads what it writes, whatever the spaces and empty lines', () => {
   const synonyms = [
@@ -13,4 +13,11 @@ it('reads what it writes, whatever the spaces and empty lines', () => {
 
 it('says which line has a word alone', () => {
   expect(() => synonymsIn('home, house\ncar')).toThrow('Line 2 has one word alone: “car”.')
+})
+
+it('keeps what two operators add and remove in the same list', () => {
+  const base = 'home, house\ncar, auto\ntv, telly'
+  expect(mergedLines(base, 'home, house\ntv, telly\nshoe, boot', 'home, house\ncar, auto\nhat, cap')).toBe(
+    'home, house\nhat, cap\nshoe, boot',
+  )
 })

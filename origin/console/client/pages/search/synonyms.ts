@@ -15,3 +15,16 @@ export function synonymsIn(text: string): Synonyms {
   if (alone >= 0) throw new Error(`Line ${alone + 1} has one word alone: “${lists[alone]?.[0]}”.`)
   return lists.filter(({ length }) => length > 0)
 }
+
+/** Both changes of a list of lines: what either removed is gone, and what either added is there, each line once. */
+export function mergedLines(base: string, mine: string, theirs: string): string {
+  const [old, own, other] = [base, mine, theirs].map((text) =>
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean),
+  ) as [string[], string[], string[]]
+  const kept = other.filter((line) => own.includes(line) || !old.includes(line))
+  const added = own.filter((line) => !old.includes(line) && !kept.includes(line))
+  return [...kept, ...added].join('\n')
+}
