@@ -4,6 +4,7 @@
  */
 import { ALERT_READER } from './alerts/alert-queries.ts'
 import type { AlertSender } from './alerts/alert-sender.ts'
+import { releaseOverdue } from './box-office/seat-changes.ts'
 import { dueWork, type Work } from './due-work.ts'
 import { watchEvents } from './events/watch.ts'
 import type { RecentSearches } from './front/recent-searches.ts'
@@ -130,6 +131,7 @@ export function createWorker(deps: WorkerDeps): Actor {
     ['overdue holds', whenDue('ledger sweeper', () => sweepLedger(deps), DUE_REST_MS)],
     ['payments', whenDue('charges', () => charges.beginPayments(), DUE_REST_MS)],
     ['overdue actions', whenDue('abandoned charges', () => charges.endOverdueActions(), DUE_REST_MS)],
+    ['overdue blocks', whenDue('seat blocks', () => releaseBlocks(deps), DUE_REST_MS)],
   ])
   const { edgeUrl } = deps
   if (mailer && edgeUrl !== undefined)
@@ -216,4 +218,14 @@ async function watchQueues({ sql, metrics }: Pick<WorkerDeps, 'sql' | 'metrics'>
     for (const [state, count] of Object.entries(jobs)) metrics.queueJobs.set({ queue, state }, count)
     metrics.queueAge.set({ queue }, oldest_seconds ?? 0)
   }
+}
+
+/** Releases the seats whose blocks are over. A gate that misses the change is healed by the reconciler. */
+async function releaseBlocks({ sql, gates, log }: Pick<WorkerDeps, 'sql' | 'gates' | 'log'>): Promise<void> {
+  for (const { saleId, changes } of await releaseOverdue(sql))
+    for (const change of changes)
+      await gates
+        .of(saleId)
+        .changeSeats(change)
+        .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate not updated; the reconciler heals it'))
 }

@@ -11,13 +11,14 @@ import {
   ChartConfig,
   type HallState,
   MoveRequest,
+  PriceSeats,
   ReleaseSeats,
   type SeatOwner,
   SectionConfig,
 } from '../../shared/api/operators/hall-admin.ts'
 import { isSold, statusOf } from '../../shared/api/order-status.ts'
 import { SeatId, SectionId } from '../../shared/api/public.ts'
-import { problem, problemIn } from '../../shared/problem.ts'
+import { invalidField, problem, problemIn } from '../../shared/problem.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { idempotencyKey, jsonBody, refuse, sendProblem } from '../lib/http/request.ts'
@@ -39,9 +40,11 @@ import {
   claimStates,
   moveSeat,
   ownerOf,
+  priceSeats,
   releaseSeats,
   type SeatsChanged,
 } from './seat-changes.ts'
+import { seatHistory } from './seat-history.ts'
 import { readSeatTable } from './seat-upload.ts'
 import { changeChart, removeSection, unknownSection, writeSection } from './section-queries.ts'
 
@@ -156,7 +159,17 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
 
       .post('/sales/:sale/seats/block', jsonBody(BlockSeats), async (c) => {
         const saleId = c.req.param('sale')
+        const { until } = c.req.valid('json')
+        if (until !== null && Date.parse(until) <= sales.nowMs()) refuse(invalidField('until', 'must be in the future'))
         return published(c, saleId, await blockSeats(sql, saleId, c.req.valid('json'), operatorOf(c)), true)
+      })
+
+      // The chart gets a new version, because buyers were shown the old prices under the old one.
+      .post('/sales/:sale/seats/price', jsonBody(PriceSeats), async (c) => {
+        const saleId = c.req.param('sale')
+        const changed = await priceSeats(sql, saleId, c.req.valid('json'), operatorOf(c))
+        await sales.publish(saleId)
+        return c.json(changed)
       })
 
       .post('/sales/:sale/seats/release', jsonBody(ReleaseSeats), async (c) => {
@@ -189,7 +202,7 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
         const known =
           v.is(SectionId, section) && v.is(SeatId, seat) ? await ownerOf(sql, sale, section, seat) : undefined
         if (!known) return refuse(problem('not-found', { detail: 'There is no such seat in this sale.' }))
-        const { section_id, seat_id, order_id, status, reason, operator, since } = known
+        const { section_id, seat_id, order_id, status, reason, operator, since, until } = known
         const taken = isSold(status ?? undefined) ? 'sold' : 'held'
         const owner: SeatOwner = {
           section_id,
@@ -200,8 +213,17 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
           ...(reason !== null && { reason }),
           ...(operator !== null && { operator }),
           ...(since !== null && { since }),
+          ...(until !== null && { until }),
         }
         return c.json(owner)
+      })
+
+      .get('/sales/:sale/hall/seats/:section/:seat/history', async (c) => {
+        const { sale, section, seat } = c.req.param()
+        const known =
+          v.is(SectionId, section) && v.is(SeatId, seat) ? await ownerOf(sql, sale, section, seat) : undefined
+        if (!known) return refuse(problem('not-found', { detail: 'There is no such seat in this sale.' }))
+        return c.json({ events: await seatHistory(sql, sale, section, known) })
       })
   )
 

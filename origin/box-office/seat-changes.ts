@@ -3,8 +3,9 @@
  * orders, the sale's row and then those of its sections, so that nobody gets a seat meanwhile; the caller updates the
  * fast gate afterwards.
  */
-import type { MoveRequest, ReleaseSeats } from '../../shared/api/operators/hall-admin.ts'
+import type { MoveRequest, PriceSeats, ReleaseSeats } from '../../shared/api/operators/hall-admin.ts'
 import { HELD, isSold, statusOf } from '../../shared/api/order-status.ts'
+import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { type FieldError, ProblemError, problem } from '../../shared/problem.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -12,7 +13,7 @@ import { findOrder, moveOrders, type OrderRow } from '../ledger/order-statements
 import type { StoredLine } from '../ledger/schema/orders.ts'
 import { lockRunningSale, publishPhase } from '../sales/sale-queries.ts'
 import { blockChange, moveChange, type SeatChange } from '../stock/gate/seat-change.ts'
-import { conflict, lockSections } from './section-queries.ts'
+import { conflict, lockSections, nextVersion } from './section-queries.ts'
 
 export interface SeatsChanged {
   /** The changes that the fast gate must apply. */
@@ -37,16 +38,20 @@ const MAX_NAMED = 100
  * Takes seats out of sale. Those that are blocked already stay as they are. Throws, and changes nothing, where an
  * order has one.
  */
-export const blockSeats = (sql: Sql, saleId: string, request: ReleaseSeats & { reason: string }, operator: string) =>
+export const blockSeats = (
+  sql: Sql,
+  saleId: string,
+  request: ReleaseSeats & { reason: string; until: string | null },
+  operator: string,
+) =>
   changeSeats(sql, saleId, request, operator, 'seats blocked', async (tx, seats) => {
     const taken = seats.filter(({ order_id }) => order_id !== null).map(({ seat_id }) => seat_id)
     if (taken.length > 0) throw conflict(`Held or sold: ${taken.slice(0, MAX_NAMED).join(', ')}.`, { seats: taken })
     const free = seats.filter(({ reason }) => reason === null)
     await tx`
-      insert into seat_claims (sale_id, seat_index, reason, operator, since)
+      insert into seat_claims (sale_id, seat_index, reason, operator, until, since)
       select ${saleId}::text, unnest(${free.map(({ seat_index }) => seat_index)}::int[]), ${request.reason}::text,
-        ${operator}::text,
-        statement_timestamp()`
+        ${operator}::text, ${request.until}::timestamptz, statement_timestamp()`
     return free
   })
 
@@ -60,12 +65,96 @@ export const releaseSeats = (sql: Sql, saleId: string, request: ReleaseSeats, op
     return blocked
   })
 
+/** The name in the audit log of who releases the seats whose time has come. */
+const BY_THE_CLOCK = 'the clock'
+/** Sections whose seats one round releases; the others follow in the next one. */
+const MAX_OVERDUE = 50
+
+/** A condition for blocks that end by themselves, and whose time has come. A sale that is over keeps its seats. */
+export const isBlockOver = (sql: Queryable) => sql`
+  until <= clock_timestamp() and exists (
+    select from sales s where s.sale_id = seat_claims.sale_id and s.ended_at is null)`
+
+/** Puts the seats whose blocks are over back for sale. Returns the changes by sale. */
+export async function releaseOverdue(sql: Sql): Promise<readonly (SeatsChanged & { readonly saleId: string })[]> {
+  const overdue = await sql<{ sale_id: string; section_id: string; seats: string[]; reason: string }[]>`
+    select s.sale_id, s.section_id, array_agg(s.seat_id) as seats, min(seat_claims.reason) as reason
+    from seat_claims join seats s on (s.sale_id, s.seat_index) = (seat_claims.sale_id, seat_claims.seat_index)
+    where ${isBlockOver(sql)} group by s.sale_id, s.section_id order by s.sale_id, s.section_id limit ${MAX_OVERDUE}`
+  const released: (SeatsChanged & { readonly saleId: string })[] = []
+  for (const { sale_id: saleId, section_id, seats, reason } of overdue) {
+    const request = { section_id, seats, reason: `${reason}: its time is over` }
+    const changed = await changeSeats(sql, saleId, request, BY_THE_CLOCK, 'seats released', async (tx, found) => {
+      // An operator may have prolonged some of them meanwhile.
+      const gone = await tx<{ seat_index: number }[]>`
+        delete from seat_claims where sale_id = ${saleId} and ${isBlockOver(tx)}
+          and seat_index = any(${found.map(({ seat_index }) => seat_index)}::int[]) returning seat_index`
+      const indexes = new Set(gone.map(({ seat_index }) => seat_index))
+      return found.filter(({ seat_index }) => indexes.has(seat_index))
+    })
+    released.push({ ...changed, saleId })
+  }
+  return released
+}
+
+/**
+ * Sets the price or the category of seats. Those that an order has stay as they are: it keeps its price, and its ticket
+ * may show the category.
+ */
+export function priceSeats(sql: Sql, saleId: string, request: PriceSeats, operator: string) {
+  const { price_minor, category } = request
+  return sql.begin(async (tx) => {
+    await lockRunningSale(tx, saleId)
+    const found = await findSeats(tx, saleId, request)
+    const sections = await lockSections(tx, saleId, [...new Set(found.map(({ section_id }) => section_id))])
+    for (const { currency } of sections) {
+      const issue = price_minor === undefined ? undefined : chargeIssue(price_minor, currency)
+      if (issue) throw invalid([{ field: 'price_minor', detail: issue }])
+    }
+    const free = found.filter(({ order_id }) => order_id === null)
+    const changed = await tx<{ section_id: string; seat_id: string; price_minor: number; category: string }[]>`
+      with before as (
+        select seat_index, price_minor, category from seats where sale_id = ${saleId}
+          and seat_index = any(${free.map(({ seat_index }) => seat_index)}::int[]))
+      update seats s set price_minor = coalesce(${price_minor ?? null}::bigint, s.price_minor),
+        category = coalesce(${category ?? null}::text, s.category)
+      from before b where s.sale_id = ${saleId} and s.seat_index = b.seat_index
+        and (s.price_minor, s.category) is distinct from
+          (coalesce(${price_minor ?? null}::bigint, s.price_minor), coalesce(${category ?? null}::text, s.category))
+      returning s.section_id, s.seat_id, b.price_minor::float8 as price_minor, b.category`
+    if (changed.length > 0) await nextVersion(tx, saleId)
+    for (const [section, seats] of Map.groupBy(changed, ({ section_id }) => section_id)) {
+      const named = seats.slice(0, MAX_NAMED).map(({ seat_id }) => seat_id)
+      const was = <T>(of: (seat: (typeof seats)[number]) => T) => [...new Set(seats.map(of))].slice(0, MAX_NAMED)
+      await audit(tx, [
+        {
+          actor: operator,
+          action: 'seats priced',
+          sale: saleId,
+          product: section,
+          before: {
+            ...(price_minor !== undefined && { price_minor: was((seat) => seat.price_minor) }),
+            ...(category !== undefined && { category: was((seat) => seat.category) }),
+          },
+          after: {
+            seats: seats.length,
+            named,
+            ...(price_minor !== undefined && { price_minor }),
+            ...(category !== undefined && { category }),
+          },
+        },
+      ])
+    }
+    return { changed: changed.length, unchanged: found.length - changed.length }
+  })
+}
+
 type Change = (tx: Queryable, seats: readonly FoundSeat[]) => Promise<readonly FoundSeat[]>
 
 function changeSeats(
   sql: Sql,
   saleId: string,
-  request: ReleaseSeats,
+  request: ReleaseSeats & { readonly until?: string | null },
   operator: string,
   action: 'seats blocked' | 'seats released',
   change: Change,
@@ -90,6 +179,7 @@ function changeSeats(
         seats: ids.length,
         named: ids.slice(0, MAX_NAMED),
         ...(request.reason && { reason: request.reason }),
+        ...(request.until && { until: request.until }),
       }
       await audit(tx, [{ actor: operator, action, sale: saleId, product: section, after }])
     }
@@ -105,7 +195,11 @@ function changeSeats(
 /**
  * The named seats of a locked sale with who has them. Throws `invalid-fields`, naming those that are none or several.
  */
-async function findSeats(tx: Queryable, saleId: string, { section_id, seats }: ReleaseSeats): Promise<FoundSeat[]> {
+async function findSeats(
+  tx: Queryable,
+  saleId: string,
+  { section_id, seats }: Pick<ReleaseSeats, 'section_id' | 'seats'>,
+): Promise<FoundSeat[]> {
   const rows = await tx<FoundSeat[]>`
     select s.seat_index, s.section_id, s.seat_id, c.order_id, c.reason
     from seats s left join seat_claims c on (c.sale_id, c.seat_index) = (s.sale_id, s.seat_index)
@@ -232,9 +326,9 @@ export const claimStates = (sql: Sql, saleId: string) => sql<{ seat: number; sta
 
 /** Blocked seats, the latest first. */
 export const blocksOf = (sql: Sql, saleId: string, limit: number) => sql<
-  { section_id: string; seat_id: string; reason: string; operator: string | null; since: Date }[]
+  { section_id: string; seat_id: string; reason: string; operator: string | null; since: Date; until: Date | null }[]
 >`
-  select s.section_id, s.seat_id, c.reason, c.operator, c.since
+  select s.section_id, s.seat_id, c.reason, c.operator, c.since, c.until
   from seat_claims c join seats s on (s.sale_id, s.seat_index) = (c.sale_id, c.seat_index)
   where c.sale_id = ${saleId} and c.reason is not null
   order by c.since desc, c.seat_index limit ${limit}`
@@ -242,9 +336,14 @@ export const blocksOf = (sql: Sql, saleId: string, limit: number) => sql<
 /** A seat with who has it; undefined if there is none. */
 export async function ownerOf(sql: Sql, saleId: string, section: string, seat: string) {
   const [row] = await sql<
-    (FoundSeat & { operator: string | null; since: Date | null; status: OrderRow['status'] | null })[]
+    (FoundSeat & {
+      operator: string | null
+      since: Date | null
+      until: Date | null
+      status: OrderRow['status'] | null
+    })[]
   >`
-    select s.seat_index, s.section_id, s.seat_id, c.order_id, c.reason, c.operator, c.since, o.status
+    select s.seat_index, s.section_id, s.seat_id, c.order_id, c.reason, c.operator, c.since, c.until, o.status
     from seats s left join seat_claims c on (c.sale_id, c.seat_index) = (s.sale_id, s.seat_index)
     left join orders o on o.order_id = c.order_id
     where s.sale_id = ${saleId} and s.section_id = ${section} and s.seat_id = ${seat}`

@@ -90,6 +90,8 @@ export const seatClaims = pgTable(
     /** Why it is blocked. */
     reason: text(),
     operator: text(),
+    /** The time at which a block ends by itself; null for one that an operator releases. */
+    until: instant(),
     since: instant().notNull().default(sql`clock_timestamp()`),
   },
   (t) => [
@@ -100,6 +102,7 @@ export const seatClaims = pgTable(
       name: 'claims_of_seat',
     }),
     index('claims_of_order').on(t.order_id).where(sql`order_id is not null`),
+    index('blocks_that_end').on(t.until).where(sql`until is not null`),
     check('order_or_block', sql`(order_id is null) <> (reason is null)`),
   ],
 )

@@ -95,7 +95,7 @@ async function openHall() {
   const named = (seats: readonly number[]) => ({ seats: seats.map((n) => (n < 20 ? `S${n}` : `K${n}`)) })
   /** Returns the changes that the gate must apply. */
   const block = async (...seats: number[]) =>
-    (await blockSeats(sql, sale, { ...named(seats), reason: 'press' }, 'olga')).changes
+    (await blockSeats(sql, sale, { ...named(seats), reason: 'press', until: null }, 'olga')).changes
   const release = async (...seats: number[]) => (await releaseSeats(sql, sale, named(seats), 'olga')).changes
   const move = async ({ order }: Reservation, to: number) => {
     const row = await findOrder(sql, order)

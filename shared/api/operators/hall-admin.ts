@@ -1,6 +1,6 @@
 /** The hall of a sale in the operators' API: sections, seats, blocks, moves and the box office. */
 import * as v from 'valibot'
-import { exactly, name, note, whole } from '../fields.ts'
+import { exactly, filled, instant, name, note, whole } from '../fields.ts'
 import type { SeatState, SectionType } from '../hall.ts'
 import { CheckoutRequest, SeatId, SectionId } from '../public.ts'
 import { chargeIssue } from '../stripe-amount.ts'
@@ -88,9 +88,31 @@ const seatsOf = {
     v.check((list) => new Set(list).size === list.length, 'a seat is named twice'),
   ),
 }
-export const BlockSeats = exactly({ ...seatsOf, reason })
+export const BlockSeats = exactly({
+  ...seatsOf,
+  reason,
+  /** The time at which the seats are for sale again by themselves; null or missing until an operator releases them. */
+  until: v.optional(v.nullable(instant), null),
+})
 export const ReleaseSeats = exactly({ ...seatsOf, reason: v.optional(reason) })
 export type ReleaseSeats = v.InferOutput<typeof ReleaseSeats>
+
+/** The price and the category of chosen seats. What is missing stays as it is. */
+export const PriceSeats = v.pipe(
+  exactly({
+    ...seatsOf,
+    price_minor: v.optional(whole(0, MAX_PRICE_MINOR)),
+    category: v.optional(filled(100)),
+  }),
+  v.forward(
+    v.check(
+      ({ price_minor, category }) => price_minor !== undefined || category !== undefined,
+      'price_minor or category is required',
+    ),
+    ['price_minor'],
+  ),
+)
+export type PriceSeats = v.InferOutput<typeof PriceSeats>
 
 export const MoveRequest = exactly({
   /** The number of the order line, from 1. */
@@ -144,6 +166,8 @@ interface BlockedSeat {
   readonly reason: string
   readonly operator: string | null
   readonly since: Date
+  /** The time at which the block ends by itself; null if an operator must release it. */
+  readonly until: Date | null
 }
 
 /** The response of `GET /admin/sales/{sale}/hall/seats/{section}/{seat}`. */
@@ -158,6 +182,20 @@ export interface SeatOwner {
   readonly reason?: string
   readonly operator?: string
   readonly since?: Date
+  readonly until?: Date
+}
+
+/** What happened to a seat, which `GET /admin/sales/{sale}/hall/seats/{section}/{seat}/history` lists. */
+export interface SeatEvent {
+  readonly at: Date
+  readonly what: 'reserved' | 'paid' | 'returned' | 'blocked' | 'released' | 'priced' | 'moved'
+  /** The operator of a change; missing for what buyers did. */
+  readonly by?: string
+  readonly order?: string
+  /** The price that an order has for it, or that an operator set. */
+  readonly price_minor?: number
+  /** The reason of a block or a release, or the status in which an order gave the seat back. */
+  readonly reason?: string
 }
 
 /** The changes that an import makes to the seats of its section, or would make. */

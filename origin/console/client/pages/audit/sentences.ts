@@ -109,9 +109,16 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     `imported ${some(after.total, 'seat')} of ${productOf(entry)}: ${count(Number(after.added))} new, ` +
     `${count(Number(after.changed))} changed, ${count(Number(after.removed))} removed`,
   'seats blocked': ({ entry, after }) =>
-    `blocked ${some(after.seats, 'seat')} of ${productOf(entry)}${because(after.reason)}`,
+    `${after.until ? 'held' : 'blocked'} ${some(after.seats, 'seat')} of ${productOf(entry)}` +
+    `${after.until ? ` back until ${instant(String(after.until))}` : ''}${because(after.reason)}`,
   'seats released': ({ entry, after }) =>
     `released ${some(after.seats, 'seat')} of ${productOf(entry)}${because(after.reason)}`,
+  'seats priced': ({ entry, after }) => {
+    const amount = money('en', Number(after.price_minor), entry.currency ?? 'EUR')
+    const price = after.price_minor === undefined ? '' : ` to ${amount}`
+    const category = after.category === undefined ? '' : ` to the category ${String(after.category)}`
+    return `set ${some(after.seats, 'seat')} of ${productOf(entry)}${[price, category].filter(Boolean).join(' and')}`
+  },
   'seat moved': ({ before, after }) =>
     `gave the order the seat ${String(after.seat)} instead of ${String(before.seat)}`,
   'sold at the box office': ({ entry, after }) =>

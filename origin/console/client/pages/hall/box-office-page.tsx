@@ -16,12 +16,12 @@ import { may } from '../../session.ts'
 import { soldBy } from '../../sold-by.ts'
 import type { Done } from '../../toast.tsx'
 import { type BasketLine, bestLine, type Goods, goodsLine, linesOf, sumOf } from './basket.ts'
+import { ChosenRows } from './chosen/move-seat.tsx'
 import { type HallState, type SoldOrder, sellAtBoxOffice } from './hall-api.ts'
 import { HallHead, NoSections } from './hall-head.tsx'
 import { HallMap } from './hall-map.tsx'
 import { SeatFields } from './seat-fields.tsx'
 import { STATES } from './seats.ts'
-import { ChosenRows } from './selection.tsx'
 import { useHall } from './use-hall.ts'
 
 export function BoxOfficePage({ sale }: { sale: string }) {

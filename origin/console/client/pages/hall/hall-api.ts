@@ -3,6 +3,7 @@ import type { ChartDocument } from '../../../../../shared/api/hall.ts'
 import type { AsJson } from '../../../../../shared/api/operators/answers.ts'
 import type {
   HallState as HallAnswer,
+  SeatEvent,
   SeatImport,
   SeatOwner,
   SectionConfig,
@@ -67,9 +68,42 @@ export async function putSeats(sale: string, section: string, csv: Blob, isConfi
   return (await send(path, { method: 'PUT', headers: CSV, body: csv })).json()
 }
 
-/** Blocks or releases seats of one section. */
-export const setBlocked = (sale: string, section_id: string, seats: readonly string[], reason: string, on: boolean) =>
-  call<unknown>('POST', `${ofSale(sale)}/seats/${on ? 'block' : 'release'}`, { section_id, seats, reason })
+/** Blocks or releases seats of one section. A block with a time ends by itself. */
+export const setBlocked = (
+  sale: string,
+  section_id: string,
+  seats: readonly string[],
+  {
+    reason,
+    until,
+    isBlock,
+  }: { readonly reason: string; readonly until?: string | undefined; readonly isBlock: boolean },
+) =>
+  call<unknown>('POST', `${ofSale(sale)}/seats/${isBlock ? 'block' : 'release'}`, {
+    section_id,
+    seats,
+    reason,
+    ...(isBlock && until !== undefined && { until }),
+  })
+
+/** Sets the price or the category of seats of one section. */
+export const setPrices = (
+  sale: string,
+  section_id: string,
+  seats: readonly string[],
+  to: { readonly price_minor?: number; readonly category?: string },
+) =>
+  call<{ readonly changed: number; readonly unchanged: number }>('POST', `${ofSale(sale)}/seats/price`, {
+    section_id,
+    seats,
+    ...to,
+  })
+
+export const readHistory = (sale: string, section: string, seat: string) =>
+  call<{ readonly events: readonly AsJson<SeatEvent>[] }>(
+    'GET',
+    `${ofSale(sale)}/hall/seats/${part(section)}/${part(seat)}/history`,
+  )
 
 export const moveSeat = (order: string, line: number, section_id: string, seat_id: string) =>
   call<unknown>('POST', `/admin/orders/${part(order)}/move`, { line, section_id, seat_id })

@@ -17,6 +17,7 @@ import {
   type Seat,
 } from '../../../../../shared/hall/hall-model.ts'
 import { count } from '../../parts.tsx'
+import { Icon } from '../../sheet/icon.tsx'
 import { type Colours, coloursOf, drawHall, drawMarks, type View } from './seat-drawing.ts'
 import { countsOf, kindName, rowOf, STATES, seatName, toggleSeats, within } from './seats.ts'
 
@@ -210,24 +211,27 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
   const counts = countsOf(states)
   return (
     <div class="hall-map">
-      <div class="card-head">
-        <ul class="hall-legend" aria-label="States of the seats on the map">
+      <header class="row">
+        <ul class="key" aria-label="States of the seats on the map">
           {STATES.map((state) => (
             <li key={state}>
               <i class={`seat-mark ${state}`} aria-hidden="true" />
               <b>{count(counts[state])}</b> {state}
             </li>
           ))}
+          <li>= {count(states.length)}</li>
         </ul>
-        <p class="buttons">
-          <button type="button" disabled={scale >= fit * most} onClick={() => zoomBy(ZOOM_STEP)}>
+        <p class="row end tight-row">
+          <button type="button" class="btn" disabled={scale >= fit * most} onClick={() => zoomBy(ZOOM_STEP)}>
+            <Icon name="plus" />
             Closer
           </button>
-          <button type="button" disabled={zoom.value <= 1} onClick={() => zoomBy(1 / ZOOM_STEP)}>
+          <button type="button" class="btn" disabled={zoom.value <= 1} onClick={() => zoomBy(1 / ZOOM_STEP)}>
+            <Icon name="minus" />
             Farther
           </button>
         </p>
-      </div>
+      </header>
       <section
         ref={scroller}
         class="hall-scroll"
@@ -253,7 +257,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
           />
         </div>
       </section>
-      <p class="hall-seat" role="status">
+      <p class="hall-seat small" role="status">
         {seat
           ? [
               seatName(seat),
@@ -267,7 +271,7 @@ export function HallMap({ map, states, currency, chosen, onChoose }: HallMapProp
               .join(', ')
           : ' '}
       </p>
-      <p id="hall-keys" class="quiet">
+      <p id="hall-keys" class="quiet small">
         <span class="by-mouse">Click a seat, Shift and click its row, drag a frame. </span>
         <span class="by-finger">Tap to come closer, then tap seats. </span>
         Keys: arrows go, Space chooses, Shift and Space a row, Escape none, + and − zoom.

@@ -1,6 +1,6 @@
 /**
- * The hall of a sale while it fills: its map, the actions for chosen seats, the figures of its sections, and the
- * blocked seats.
+ * The hall of a sale while it fills: its map, the actions for chosen seats, the figures of its sections, and the seats
+ * that are off sale.
  */
 import './hall.css'
 import { useSignal } from '@preact/signals'
@@ -8,12 +8,16 @@ import { useMemo } from 'preact/hooks'
 import { useSearch } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
 import type { Hall } from '../../../../../shared/hall/hall-model.ts'
-import { count, Failure, instant, Loading, TableHead } from '../../parts.tsx'
+import { count, Failure, instant, Loading } from '../../parts.tsx'
+import { Meter } from '../../sheet/marks.tsx'
+import { Section } from '../../sheet/page.tsx'
+import { Move } from './chosen/move-seat.tsx'
+import { SeatStory } from './chosen/seat-story.tsx'
+import { Tray } from './chosen/tray.tsx'
 import type { HallState } from './hall-api.ts'
 import { HallHead, NoSections } from './hall-head.tsx'
 import { HallMap } from './hall-map.tsx'
 import { SeatFields } from './seat-fields.tsx'
-import { Move, Selection } from './selection.tsx'
 import { useHall } from './use-hall.ts'
 
 export function HallPage({ sale }: { sale: string }) {
@@ -21,18 +25,30 @@ export function HallPage({ sale }: { sale: string }) {
   return (
     <>
       <HallHead sale={sale} end="" />
-      <Failure error={error} />
+      {error && (
+        <div class="sec">
+          <Failure error={error} />
+        </div>
+      )}
       {!hall && !error && <Loading />}
       {hall?.sections.length === 0 && <NoSections sale={sale} />}
-      {hall && map && states && map.seats.length > 0 && (
+      {hall && map && states && map.seats.length > 0 ? (
         <Seats key={map.version} sale={sale} hall={hall} map={map} states={states} />
+      ) : (
+        hall && hall.sections.length > 0 && <Sections sections={hall.sections} />
       )}
-      {hall && hall.sections.length > 0 && <Sections sections={hall.sections} />}
     </>
   )
 }
 
-function Seats({ sale, hall, map, states }: { sale: string; hall: HallState; map: Hall; states: Uint8Array }) {
+interface SeatsProps {
+  readonly sale: string
+  readonly hall: HallState
+  readonly map: Hall
+  readonly states: Uint8Array
+}
+
+function Seats({ sale, hall, map, states }: SeatsProps) {
   const chosen = useSignal<ReadonlySet<number>>(new Set())
   const params = new URLSearchParams(useSearch())
   const [order, line] = [params.get('move'), Number(params.get('line'))]
@@ -41,118 +57,166 @@ function Seats({ sale, hall, map, states }: { sale: string; hall: HallState; map
     const added = [...seats].filter((seat) => !chosen.value.has(seat))
     chosen.value = order === null ? seats : new Set(added.slice(-1))
   }
-  const blocked = hall.sections.reduce((seats, section) => seats + section.blocked, 0)
+  const off = hall.sections.reduce((seats, section) => seats + section.blocked, 0)
+  const currency = hall.sections[0]?.currency ?? 'EUR'
   const common = { sale, map, states, chosen: chosen.value }
+  const [only] = chosen.value
+  const seat = chosen.value.size === 1 ? map.seats[only ?? -1] : undefined
   return (
     <>
       {order !== null && <Move {...common} order={order} line={line} />}
-      <div class="hall-columns">
-        <section class="sec" aria-label="Map">
-          <HallMap {...common} currency={hall.sections[0]?.currency ?? 'EUR'} onChoose={choose} />
-        </section>
-        <div class="hall-side">
-          {chosen.value.size > 0 && order === null && <Selection {...common} onClear={() => choose(new Set())} />}
+      <div class="form hall-form">
+        <div class="main">
+          <section class="sec" aria-label="Map">
+            <HallMap {...common} currency={currency} onChoose={choose} />
+          </section>
+          <Sections sections={hall.sections} />
+          <OffSale blocks={hall.blocks} off={off} map={map} onShow={choose} />
+        </div>
+        <div class="beside">
+          {chosen.value.size > 0 && order === null && (
+            <Tray {...common} currency={currency} onClear={() => choose(new Set())} />
+          )}
           <section class="sec" aria-label="Choose by name">
             <h2>Choose by name</h2>
             <SeatFields map={map} onAdd={(seats) => choose(new Set([...chosen.value, ...seats]))} />
           </section>
+          {seat && order === null && <SeatStory key={seat.index} sale={sale} seat={seat} currency={currency} />}
         </div>
       </div>
-      <Blocks blocks={hall.blocks} blocked={blocked} map={map} onShow={choose} />
     </>
   )
 }
 
+type SectionRow =
+  | HallState['sections'][number]
+  | (Omit<HallState['sections'][number], 'type'> & { readonly type: null })
+
+/** The counts of each section, and their sum: sold + held + free + blocked = total. */
 function Sections({ sections }: Pick<HallState, 'sections'>) {
   const sum = (of: (section: HallState['sections'][number]) => number) =>
     sections.reduce((units, section) => units + of(section), 0)
-  const rows: readonly Omit<HallState['sections'][number], 'type'>[] =
-    sections.length > 1
-      ? [
-          ...sections,
-          {
-            section_id: '',
-            name: 'All',
-            sold: sum(({ sold }) => sold),
-            held: sum(({ held }) => held),
-            available: sum(({ available }) => available),
-            blocked: sum(({ blocked }) => blocked),
-            total: sum(({ total }) => total),
-            price_minor: 0,
-            currency: '',
-          },
-        ]
-      : sections
+  const all: SectionRow = {
+    section_id: '',
+    name: 'All',
+    type: null,
+    sold: sum(({ sold }) => sold),
+    held: sum(({ held }) => held),
+    available: sum(({ available }) => available),
+    blocked: sum(({ blocked }) => blocked),
+    total: sum(({ total }) => total),
+    price_minor: 0,
+    currency: '',
+  }
+  const figures = ({ sold, held, available, blocked, total }: SectionRow) => [sold, held, available, blocked, total]
   return (
-    <section class="sec hall-sections" aria-label="Sections">
-      <table>
-        <TableHead columns={['Section', 'Sold', 'Held', 'Free', 'Blocked', 'Total']} />
-        <tbody>
-          {rows.map(({ section_id, name, sold, held, available, blocked, total, price_minor, currency }) => (
-            <tr key={section_id} class={section_id === '' ? 'all' : ''}>
-              <th scope="row">
-                {name} {currency !== '' && <small class="quiet">{money('en', price_minor, currency)}</small>}
-                <span class="units" role="img" aria-label={`${Math.round((100 * sold) / (total || 1))} % sold`}>
-                  <i class="sold" style={`width: ${(100 * sold) / (total || 1)}%`} />
-                  <i class="held" style={`width: ${(100 * held) / (total || 1)}%`} />
-                </span>
+    <Section title="Sections">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
+      <section class="scroll" aria-label="Sections, a table" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Section</th>
+              <th scope="col" class="n wide">
+                Price
               </th>
-              {[sold, held, available, blocked, total].map((units, i) => (
-                <td key={i} class="number">
-                  {count(units)}
-                </td>
+              <th scope="col" class="wide">
+                <span class="unseen">Share</span>
+              </th>
+              {['Sold', 'Held', 'Free', 'Blocked', 'Total'].map((name) => (
+                <th key={name} scope="col" class="n">
+                  {name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody>
+            {(sections.length > 1 ? [...sections, all] : sections).map((row) => (
+              <tr key={row.section_id}>
+                <th scope="row">
+                  {row.name}
+                  {row.type === 'general_admission' && <small class="quiet plain"> standing</small>}
+                </th>
+                <td class="n wide">{row.currency !== '' && money('en', row.price_minor, row.currency)}</td>
+                <td class="wide">
+                  {row.type !== null && (
+                    <Meter
+                      total={row.total}
+                      shares={[
+                        { name: 'sold', value: row.sold, colour: '--c1' },
+                        { name: 'held', value: row.held, colour: '--c2' },
+                      ]}
+                    />
+                  )}
+                </td>
+                {figures(row).map((units, i) => (
+                  <td key={i} class="n">
+                    {row.type === null ? <b>{count(units)}</b> : count(units)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Section>
   )
 }
 
-/** The origin lists at most some hundreds of blocks, the latest ones. */
-interface BlocksProps extends Pick<HallState, 'blocks'> {
-  /** The number of all blocked seats. */
-  readonly blocked: number
+interface OffSaleProps extends Pick<HallState, 'blocks'> {
+  /** The number of all seats that are off sale; the origin lists some hundreds, the latest ones. */
+  readonly off: number
   readonly map: Hall
   readonly onShow: (seats: ReadonlySet<number>) => void
 }
 
-/** Lists the blocked seats by operator and reason. */
-function Blocks({ blocks, blocked, map, onShow }: BlocksProps) {
+/** Lists the seats that are off sale by operator, reason and time. */
+function OffSale({ blocks, off, map, onShow }: OffSaleProps) {
   const indexes = useMemo(
     () => new Map(map.seats.map(({ section, seat_id }, index) => [`${section.id} ${seat_id}`, index])),
     [map],
   )
-  const groups = [...Map.groupBy(blocks, ({ reason, operator }) => JSON.stringify([reason, operator])).values()]
+  const groups = [
+    ...Map.groupBy(blocks, ({ reason, operator, until }) => JSON.stringify([reason, operator, until])).values(),
+  ]
     .map((group) => group.toSorted((a, b) => b.since.localeCompare(a.since)))
     .sort((a, b) => (b[0]?.since ?? '').localeCompare(a[0]?.since ?? ''))
   if (groups.length === 0) return null
   return (
-    <section class="sec" aria-label="Blocked seats">
-      <h2>Blocked</h2>
-      <ul class="hall-blocks">
-        {groups.map((group) => {
-          const { reason = '', operator = null, since = '' } = group[0] ?? {}
-          const seats = group.flatMap(({ section_id, seat_id }) => indexes.get(`${section_id} ${seat_id}`) ?? [])
-          return (
-            <li key={`${reason} ${operator}`}>
-              <span>
-                <b>{reason}</b>{' '}
-                <span class="quiet">
-                  {operator !== null && `by ${operator}, `}
-                  {instant(since)}
-                </span>
-              </span>
-              <button type="button" onClick={() => onShow(new Set(seats))}>
-                Choose {count(group.length)} {group.length === 1 ? 'seat' : 'seats'}
-                <span class="unseen"> blocked: {reason}</span>
-              </button>
-            </li>
-          )
-        })}
-        {blocked > blocks.length && <li class="quiet">and {count(blocked - blocks.length)} seats before these</li>}
-      </ul>
-    </section>
+    <Section
+      title="Off sale"
+      aside={<span class="small quiet">{off === 1 ? '1 seat' : `${count(off)} seats`}, by who and why</span>}
+    >
+      <table>
+        <tbody>
+          {groups.map((group) => {
+            const { reason = '', operator = null, since = '', until = null } = group[0] ?? {}
+            const seats = group.flatMap(({ section_id, seat_id }) => indexes.get(`${section_id} ${seat_id}`) ?? [])
+            const by = operator === null ? '' : ` by ${operator}`
+            return (
+              <tr key={`${reason} ${operator} ${until}`}>
+                <th scope="row">
+                  {reason}
+                  <br />
+                  <small class="quiet plain">
+                    {until === null ? `blocked${by}, ${instant(since)}` : `held back${by} until ${instant(until)}`}
+                  </small>
+                </th>
+                <td class="n">
+                  <button type="button" class="btn" onClick={() => onShow(new Set(seats))}>
+                    Choose {count(group.length)}
+                    <span class="unseen">
+                      {' '}
+                      {group.length === 1 ? 'seat' : 'seats'} off sale: {reason}
+                    </span>
+                  </button>
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+      {off > blocks.length && <p class="quiet small">and {count(off - blocks.length)} seats before these</p>}
+    </Section>
   )
 }

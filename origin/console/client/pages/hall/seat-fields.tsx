@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Hall } from '../../../../../shared/hall/hall-model.ts'
-import { Choose, Failure } from '../../parts.tsx'
+import { Dot } from '../../sheet/marks.tsx'
 import { numbersIn } from './seats.ts'
 
 interface SeatFieldsProps {
@@ -37,27 +37,50 @@ export function SeatFields({ map, onAdd }: SeatFieldsProps) {
       error.value = wrong
     }
   }
+  const fault = error.value instanceof Error ? error.value.message : undefined
   return (
-    <form class="seat-fields" onSubmit={add}>
-      <Choose
-        label="Section"
-        value={sectionId.value}
-        options={sections.map(({ id, name }) => [id, name] as const)}
-        onChoose={(value) => (sectionId.value = value)}
-      />
-      <Choose
-        label="Row"
-        value={rowName}
-        options={names.map((name) => [name, name] as const)}
-        onChoose={(value) => (row.value = value)}
-      />
-      <label>
-        Seats
-        <input name="numbers" placeholder="1-4, 7" autocomplete="off" maxLength={200} />
-      </label>
-      <button type="submit">Choose them</button>
-      <small class="quiet">Without numbers: the whole row.</small>
-      <Failure error={error.value} />
+    <form class="stack close" aria-label="Seats by name" onSubmit={add}>
+      <div class="seat-fields">
+        <label class="field">
+          <span class="unseen">Section</span>
+          <select value={sectionId.value} onChange={({ currentTarget }) => (sectionId.value = currentTarget.value)}>
+            {sections.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span class="unseen">Row</span>
+          <select value={rowName} onChange={({ currentTarget }) => (row.value = currentTarget.value)}>
+            {names.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class={fault === undefined ? 'field' : 'field is-bad'}>
+          <span class="unseen">Seats</span>
+          <input
+            name="numbers"
+            placeholder="1-4, 7"
+            size={6}
+            autocomplete="off"
+            maxLength={200}
+            aria-invalid={fault !== undefined}
+            aria-describedby="seat-numbers"
+          />
+        </label>
+        <button type="submit" class="btn" aria-label="Add these seats">
+          Add
+        </button>
+      </div>
+      <p id="seat-numbers" class={fault === undefined ? 'note' : 'note is-bad'} role="status">
+        {fault !== undefined && <Dot level="bad" />}
+        {fault} Without numbers: the whole row.
+      </p>
     </form>
   )
 }
