@@ -4,7 +4,7 @@
  */
 import './hall.css'
 import { useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { useSearch } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
 import type { Hall } from '../../../../../shared/hall/hall-model.ts'
@@ -33,7 +33,7 @@ export function HallPage({ sale }: { sale: string }) {
       {!hall && !error && <Loading />}
       {hall?.sections.length === 0 && <NoSections sale={sale} />}
       {hall && map && states && map.seats.length > 0 ? (
-        <Seats key={map.version} sale={sale} hall={hall} map={map} states={states} />
+        <Seats sale={sale} hall={hall} map={map} states={states} />
       ) : (
         hall && hall.sections.length > 0 && <Sections sections={hall.sections} />
       )}
@@ -48,8 +48,19 @@ interface SeatsProps {
   readonly states: Uint8Array
 }
 
+/** A seat's name in all charts of its hall. */
+const nameOf = ({ seats }: Hall, index: number) => `${seats[index]?.section.id} ${seats[index]?.seat_id}`
+
 function Seats({ sale, hall, map, states }: SeatsProps) {
   const chosen = useSignal<ReadonlySet<number>>(new Set())
+  // A new chart, after an import or a change of prices, keeps the seats that it still has.
+  const before = useRef(map)
+  if (before.current !== map) {
+    const names = [...chosen.value].map((index) => nameOf(before.current, index))
+    const indexes = new Map(map.seats.map((_, index) => [nameOf(map, index), index]))
+    chosen.value = new Set(names.flatMap((name) => indexes.get(name) ?? []))
+    before.current = map
+  }
   const params = new URLSearchParams(useSearch())
   const [order, line] = [params.get('move'), Number(params.get('line'))]
   const choose = (seats: ReadonlySet<number>) => {
@@ -172,10 +183,7 @@ interface OffSaleProps extends Pick<HallState, 'blocks'> {
 
 /** Lists the seats that are off sale by operator, reason and time. */
 function OffSale({ blocks, off, map, onShow }: OffSaleProps) {
-  const indexes = useMemo(
-    () => new Map(map.seats.map(({ section, seat_id }, index) => [`${section.id} ${seat_id}`, index])),
-    [map],
-  )
+  const indexes = useMemo(() => new Map(map.seats.map((_, index) => [nameOf(map, index), index])), [map])
   const groups = [
     ...Map.groupBy(blocks, ({ reason, operator, until }) => JSON.stringify([reason, operator, until])).values(),
   ]

@@ -3,7 +3,7 @@
  * page is visible.
  */
 import { useQuery } from '@tanstack/preact-query'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { hallOf, unpackStates } from '../../../../../shared/hall/hall-model.ts'
 import { ApiError } from '../../api.ts'
 import { type HallState, readChart, readHall } from './hall-api.ts'
@@ -41,5 +41,17 @@ export function useHall(sale: string) {
   const map = read?.map
   const bits = hall?.seats
   const states = useMemo(() => map && unpackStates(bits ?? '', map.seats.length), [map, bits])
-  return { hall, chart: read?.chart, map, states, error: error ?? chartError }
+  // While a new chart is read, the hall is shown as it was, so that what is chosen on it stays.
+  const shown = useRef<{ readonly hall: HallState; readonly read: typeof read; readonly states: Uint8Array } | null>(
+    null,
+  )
+  if (hall && read && states) shown.current = { hall, read, states }
+  const before = read ? null : shown.current
+  return {
+    hall: before?.hall ?? hall,
+    chart: (before?.read ?? read)?.chart,
+    map: (before?.read ?? read)?.map,
+    states: before?.states ?? states,
+    error: error ?? chartError,
+  }
 }
