@@ -398,7 +398,7 @@ describe.skipIf(!hasBrowser)('the console', { concurrent: true }, () => {
     await chosen.getByText('It answers.').waitFor()
     await tested.getByRole('button', { name: 'webhook.test' }).click()
     await deliveries.getByRole('heading', { name: 'Attempts' }).waitFor()
-    await deliveries.getByRole('button', { name: /^Send again: webhook.test of/ }).click()
+    await deliveries.getByRole('button', { name: /^Send it again: webhook.test of/ }).click()
     await page.getByRole('dialog', { name: 'Send it again' }).getByRole('button', { name: 'Send it again' }).click()
     await page.getByText('1 message is sent again.').waitFor()
     await expect.poll(() => tests().length).toBe(2)

@@ -5,6 +5,7 @@ import { Link } from 'wouter-preact'
 import { clock } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
 import { count, Failure, Loading, moment, useTitle } from '../../parts.tsx'
+import { may } from '../../session.ts'
 import { Dot } from '../../sheet/marks.tsx'
 import { Head, Section, Verdict } from '../../sheet/page.tsx'
 import { Table } from '../../sheet/table.tsx'
@@ -29,7 +30,10 @@ export function FindingsPage() {
       {!data && !error && <Loading />}
       {data && (
         <>
-          <Verdict level={verdict.level} text={verdict.text}>
+          <Verdict
+            level={verdict.level}
+            text={may('operator') ? verdict.text : verdict.text.replace(' you', ' an operator')}
+          >
             {open.length > 0 && open.map((one) => <OpenFinding key={one.finding} finding={one} />)}
           </Verdict>
           <Alerts />

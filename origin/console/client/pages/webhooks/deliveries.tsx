@@ -274,16 +274,20 @@ function Opened({ one, endpoint }: Pick<RowProps, 'one' | 'endpoint'>) {
       </div>
       <div class="stack close">
         <h3>What it answered last</h3>
-        <pre class="mono">{error ?? (status === null ? 'nothing yet' : `${status}`)}</pre>
+        <pre class="mono" dir="ltr">
+          {error ?? (status === null ? 'nothing yet' : `${status}`)}
+        </pre>
         <h3>What was sent</h3>
-        <pre class="mono">{sent}</pre>
+        <pre class="mono" dir="ltr">
+          {sent}
+        </pre>
         <p class="row">
           {may('owner') && state !== 'pending' && (
             <Confirm
               action="Send it again"
               act="Send it again"
               icon="again"
-              name={`Send again: ${type} of ${moment(created_at)}`}
+              name={`Send it again: ${type} of ${moment(created_at)}`}
               effect={
                 <Effects effects={{ goesOn: 'the same message goes out once more, with its id', undo: NO_UNDO }} />
               }

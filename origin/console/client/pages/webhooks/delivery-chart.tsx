@@ -47,6 +47,7 @@ function Drawing({ history: { steps, step_seconds }, since, reason }: DrawingPro
   const scale = scaleOf(stacked, LINES)
   const bottoms = sent.map((value, i) => value + (failed[i] ?? 0))
   const sinceShare = since === null ? null : share(Date.parse(since))
+  if (sents + fails + waits === 0) return <p class="small quiet">Nothing was sent in the last 15 minutes.</p>
   const text = `${count(sents)} sent, ${count(fails)} attempts failed, ${count(waits)} wait`
   return (
     <>

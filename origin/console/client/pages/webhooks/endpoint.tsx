@@ -30,7 +30,7 @@ export function ChosenEndpoint({ endpoint, onRotated }: ChosenProps) {
         )}
       </header>
       <p class="small quiet">
-        hears {events.includes('*') ? 'everything' : events.join(', ')}; signs with <code>{secret}</code>
+        hears {events.includes('*') ? 'everything' : events.join(', ')}; signs with <code dir="ltr">{secret}</code>
         {secrets_live > 1 && ', and the one before signs too, for a day'}
       </p>
       <Verdict level={verdict.level} text={verdict.text} aside={nextText(verdict) ?? undefined}>

@@ -87,7 +87,9 @@ function EndpointCard({ endpoint, isChosen }: { readonly endpoint: Endpoint; rea
           <State level={level === 'info' ? 'off' : level}>{short}</State>
         </span>
       </div>
-      <p class="small quiet mono address">{endpoint.url.replace(/^https:\/\//, '')}</p>
+      <p class="small quiet mono address" dir="ltr">
+        {endpoint.url.replace(/^https:\/\//, '')}
+      </p>
       <p class="small">{lineOf(endpoint)}</p>
     </li>
   )
