@@ -7,6 +7,7 @@ import { Confirm, count, instant, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { SearchField } from '../../sheet/controls.tsx'
 import { Effects } from '../../sheet/dialog.tsx'
+import { Icon } from '../../sheet/icon.tsx'
 import { EmptyState, Section } from '../../sheet/page.tsx'
 import { Table } from '../../sheet/table.tsx'
 import type { Done } from '../../toast.tsx'
@@ -100,6 +101,7 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
           rows={found.slice(0, SHOWN)}
           keyOf={({ block: id }) => id}
           columns={[
+            { name: 'Mark', unnamed: true, phone: 'a', cell: () => <Icon name="lock" /> },
             { name: 'Who', cell: (one) => <b>{whoOf(one)}</b> },
             { name: 'Note', phone: 'z', cell: ({ note }) => note },
             {
@@ -109,7 +111,15 @@ export function Blocks({ blocks }: { blocks: readonly BlockState[] }) {
               cell: ({ blocked_at }) => <time dateTime={blocked_at}>{instant(blocked_at)}</time>,
             },
             ...(may('operator')
-              ? [{ name: 'Acts', unnamed: true, number: true, cell: (one: BlockState) => <Unblock one={one} /> }]
+              ? [
+                  {
+                    name: 'Acts',
+                    unnamed: true,
+                    number: true,
+                    phone: 'z' as const,
+                    cell: (one: BlockState) => <Unblock one={one} />,
+                  },
+                ]
               : []),
           ]}
         />

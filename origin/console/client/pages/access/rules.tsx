@@ -33,6 +33,7 @@ export function Rules({ rules, sale }: { rules: readonly Rule[]; sale: string })
     <Section
       title="Rules of this sale"
       label="Rules"
+      class="access"
       aside={
         may('operator') && (
           <Confirm

@@ -123,7 +123,8 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
     `gave the order the seat ${String(after.seat)} instead of ${String(before.seat)}`,
   'sold at the box office': ({ entry, after }) =>
     `sold ${some(after.units, 'unit')} at the box ` +
-    `office${entry.currency === null ? '' : ` for ${money('en', Number(after.total_minor), entry.currency)}`}`,
+    `office${entry.currency === null ? '' : ` for ${money('en', Number(after.total_minor), entry.currency)}`}` +
+    because(after.note),
   noted: () => 'wrote a note about the order',
   'order read': () => 'read the order and its contact',
   'orders searched': ({ after }) => `searched orders by ${String(after.by)}`,

@@ -13,6 +13,9 @@ import type { Hall } from '../../../../../shared/hall/hall-model.ts'
 import { ApiError, admin, read } from '../../api.ts'
 import { Confirm, count, Failure, Loading, textIn, useSubmit } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Effects } from '../../sheet/dialog.tsx'
+import { Icon } from '../../sheet/icon.tsx'
+import { EmptyState, Section } from '../../sheet/page.tsx'
 import { soldBy } from '../../sold-by.ts'
 import type { Done } from '../../toast.tsx'
 import { type BasketLine, bestLine, type Goods, goodsLine, linesOf, sumOf } from './basket.ts'
@@ -38,7 +41,13 @@ export function BoxOfficePage({ sale }: { sale: string }) {
       currency,
       line: { product_id },
     }))
-  if (!may('operator')) return <p>Only operators and owners sell at the box office.</p>
+  if (!may('operator'))
+    return (
+      <>
+        <HallHead sale={sale} end="/box-office" />
+        <EmptyState text="Only operators and owners sell at the box office." />
+      </>
+    )
   const isReady = hall !== undefined && config !== undefined && (hall.sections.length === 0 || map !== undefined)
   return (
     <>
@@ -115,8 +124,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
       )}
       <div class="hall-side">
         {sold.value && <Sold order={sold.value} />}
-        <section class="sec" aria-label="Basket">
-          <h2>To sell</h2>
+        <Section title="To sell" label="Basket">
           {lines.length === 0 && <p class="quiet">Choose seats on the map, or add what is wanted below.</p>}
           {map && <ChosenRows map={map} chosen={new Set(seats)} />}
           <ul class="hall-blocks">
@@ -125,17 +133,17 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
                 <span>{one.text}</span>
                 <button
                   type="button"
-                  class="link"
+                  class="btn bare"
                   aria-label={`Take out ${one.text}`}
                   onClick={() => (others.value = others.value.filter((other) => other !== one))}
                 >
-                  Take out
+                  <Icon name="x" />
                 </button>
               </li>
             ))}
           </ul>
           {lost > 0 && (
-            <p role="alert">
+            <p role="alert" class="failure">
               {count(lost)} of the seats you chose {lost === 1 ? 'was' : 'were'} taken meanwhile.
             </p>
           )}
@@ -143,27 +151,44 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
           <p class="basket-sum">
             <span>Sum</span> <b>{price}</b>
           </p>
-          <div class="buttons start">
+          <div class="row">
             <Confirm
               action="Sell"
               act={`Sell for ${price}`}
+              icon="check"
+              look="primary"
               disabled={lines.length === 0 || lines.length > MAX_LINES}
-              effect="It is sold at once, and counts as paid here. The order can be refunded afterwards."
+              effect={
+                <Effects
+                  effects={{
+                    goesOn: 'it is sold at once, and counts as paid here',
+                    undo: 'the order can be cancelled or refunded on its page',
+                  }}
+                />
+              }
               onConfirm={sell}
             >
-              <label>
-                Mail of the buyer (may be left out)
-                <input type="email" name="email" maxLength={254} autocomplete="off" />
+              <label class="label">
+                <span>
+                  Mail of the buyer <small class="quiet">may be left out</small>
+                </span>
+                <span class="field">
+                  <input type="email" name="email" maxLength={254} autocomplete="off" />
+                </span>
               </label>
-              <label>
-                Note, for the records (may be left out)
-                <input name="note" maxLength={200} autocomplete="off" placeholder="paid in cash" />
+              <label class="label">
+                <span>
+                  Note <small class="quiet">for the records, may be left out</small>
+                </span>
+                <span class="field">
+                  <input name="note" maxLength={200} autocomplete="off" placeholder="paid in cash" />
+                </span>
               </label>
             </Confirm>
             {lines.length > 0 && (
               <button
                 type="button"
-                class="link"
+                class="btn bare"
                 onClick={() => {
                   chosen.value = new Set()
                   others.value = []
@@ -173,7 +198,7 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
               </button>
             )}
           </div>
-        </section>
+        </Section>
         <Adding
           map={map}
           goods={[...standing, ...products]}
@@ -181,13 +206,12 @@ function Counter({ sale, hall, map, states = new Uint8Array(), products }: Count
           states={states}
         />
         {map && map.seats.length > 0 && (
-          <section class="sec" aria-label="Choose by name">
-            <h2>Choose by name</h2>
+          <Section title="Choose by name">
             <SeatFields
               map={map}
               onAdd={(indexes) => (chosen.value = new Set([...seats, ...indexes.filter(isFree)]))}
             />
-          </section>
+          </Section>
         )}
       </div>
     </div>
@@ -229,23 +253,26 @@ function Adding({ map, states, goods, add }: AddingProps) {
   const { onSubmit, error } = useSubmit(submit)
   if (!hasSeats && goods.length === 0) return null
   return (
-    <section class="sec" aria-label="Add">
-      <h2>Add</h2>
+    <Section title="Add">
       <form class="seat-fields" onSubmit={onSubmit}>
-        <label>
+        <label class="label">
           What
-          <select value={what.value} onChange={(event) => (what.value = event.currentTarget.value)}>
-            {hasSeats && <option value={BEST}>Best seats available</option>}
-            {goods.map(({ name }, i) => (
-              <option key={i} value={String(i)}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <span class="field">
+            <select value={what.value} onChange={(event) => (what.value = event.currentTarget.value)}>
+              {hasSeats && <option value={BEST}>Best seats available</option>}
+              {goods.map(({ name }, i) => (
+                <option key={i} value={String(i)}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </span>
         </label>
-        <label>
+        <label class="label">
           How many
-          <input type="number" name="quantity" min="1" max="1000" required defaultValue="2" />
+          <span class="field">
+            <input type="number" name="quantity" min="1" max="1000" required defaultValue="2" />
+          </span>
         </label>
         {isBest && (
           <>
@@ -259,10 +286,13 @@ function Adding({ map, states, goods, add }: AddingProps) {
             </label>
           </>
         )}
-        <button type="submit">Add</button>
+        <button type="submit" class="btn">
+          <Icon name="plus" />
+          Add
+        </button>
         <Failure error={error} />
       </form>
-    </section>
+    </Section>
   )
 }
 
@@ -276,30 +306,33 @@ function Any({
   options: readonly (readonly [string, string])[]
 }) {
   return (
-    <label>
+    <label class="label">
       {label}
-      <select name={name}>
-        <option value="">Any</option>
-        {options.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <span class="field">
+        <select name={name}>
+          <option value="">Any</option>
+          {options.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </span>
     </label>
   )
 }
 
 function Sold({ order: { order_id, total_minor, currency, lines } }: { order: SoldOrder }) {
   return (
-    <section class="sec" aria-label="Sold">
-      <h2>
-        Sold for {money('en', total_minor, currency)}:{' '}
-        <Link href={`/console/orders/${order_id}`}>
-          order <code>{order_id.slice(0, 8)}</code>
+    <section class="verdict is-good" aria-label="Sold">
+      <p class="say">
+        <Icon name="check" />
+        <b>Sold for {money('en', total_minor, currency)}</b>
+        <Link class="btn" href={`/console/orders/${order_id}`}>
+          See order {order_id.slice(0, 8)}
         </Link>
-      </h2>
-      <ul class="effects">
+      </p>
+      <ul>
         {lines.map(({ line, name, row, number, quantity }) => (
           <li key={line}>{row === undefined ? `${quantity} × ${name}` : `${name}, row ${row}, seat ${number}`}</li>
         ))}

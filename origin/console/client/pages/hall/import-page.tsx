@@ -11,13 +11,17 @@ import type { SectionConfig } from '../../../../../shared/api/operators/hall-adm
 import { decimal, minorOf, money } from '../../../../../shared/format.ts'
 import { Confirm, count, Failure, Loading, textIn } from '../../parts.tsx'
 import { may } from '../../session.ts'
+import { Effects } from '../../sheet/dialog.tsx'
+import { Icon } from '../../sheet/icon.tsx'
+import { EmptyState, Section } from '../../sheet/page.tsx'
+import { Table } from '../../sheet/table.tsx'
 import type { Done } from '../../toast.tsx'
 import { idFrom } from '../sale-form/draft.ts'
 import { deleteSection, type HallState, type ImportPreview, previewSeats, putSeats, putSection } from './hall-api.ts'
 import { HallHead } from './hall-head.tsx'
 import { useHall } from './use-hall.ts'
 
-type Section = HallState['sections'][number]
+type HallSection = HallState['sections'][number]
 
 const TYPES = { reserved: 'Seats', general_admission: 'Standing places' } as const
 
@@ -25,7 +29,13 @@ export function ImportPage({ sale }: { sale: string }) {
   const { hall, chart, error } = useHall(sale)
   const id = new URLSearchParams(useSearch()).get('section')
   const chosen = hall?.sections.find(({ section_id, type }) => section_id === id && type === 'reserved')
-  if (!may('operator')) return <p>Only operators and owners change a hall.</p>
+  if (!may('operator'))
+    return (
+      <>
+        <HallHead sale={sale} end="/import" />
+        <EmptyState text="Only operators and owners change a hall." />
+      </>
+    )
   return (
     <>
       <HallHead sale={sale} end="/import" />
@@ -39,122 +49,181 @@ export function ImportPage({ sale }: { sale: string }) {
 
 interface SectionsProps {
   readonly sale: string
-  readonly sections: readonly Section[]
+  readonly sections: readonly HallSection[]
   readonly chart: ChartDocument | undefined
 }
 
 function Sections({ sale, sections, chart }: SectionsProps) {
   const outlineOf = (id: string) => chart?.sections.find(({ section_id }) => section_id === id)?.outline
   return (
-    <section class="sec" aria-label="Sections">
-      <div class="card-head">
-        <h2>Sections</h2>
+    <Section
+      title="Sections"
+      aside={
         <Confirm
           action="New section"
+          icon="plus"
           effect="Seats are imported afterwards, from a list; standing places are for sale at once."
           onConfirm={(form) => save(sale, sections, form)}
         >
           <SectionFields sections={sections} />
         </Confirm>
-      </div>
-      {sections.length === 0 && <p class="quiet">There is no section yet.</p>}
-      <ul class="hall-blocks hall-list">
-        {sections.map((section) => (
-          <li key={section.section_id}>
-            <span>
-              <b>{section.name}</b>
-              <span class="quiet">
-                {section.section_id}, {count(section.total)} {TYPES[section.type].toLowerCase()},{' '}
-                {money('en', section.price_minor, section.currency)}
-              </span>
-            </span>
-            <div class="buttons">
-              {section.type === 'reserved' && (
-                <Link class="button" href={`/console/sales/${sale}/hall/import?section=${section.section_id}`}>
-                  Import<span class="unseen"> seats of {section.name}</span>
-                </Link>
-              )}
-              <Confirm
-                action="Change"
-                name={`Change ${section.name}`}
-                effect="Seats keep the prices that were imported with them; what is in carts keeps its price."
-                // A section is written with its outline, which only the chart contains.
-                disabled={!chart}
-                onConfirm={(form) => save(sale, sections, form, section, outlineOf(section.section_id))}
-              >
-                <SectionFields sections={sections} section={section} />
-              </Confirm>
-              {section.held + section.sold === 0 && (
-                <Confirm
-                  action="Delete"
-                  name={`Delete ${section.name}`}
-                  danger
-                  effect={`${section.name} and its ${count(section.total)} places are taken away. There is no undo.`}
-                  onConfirm={async () => {
-                    await deleteSection(sale, section.section_id)
-                    return { text: `${section.name} is deleted.` }
-                  }}
-                />
-              )}
-            </div>
-          </li>
-        ))}
-      </ul>
-    </section>
+      }
+    >
+      {sections.length === 0 ? (
+        <EmptyState text="There is no section yet." />
+      ) : (
+        <Table
+          label="Sections of the hall"
+          rows={sections}
+          keyOf={({ section_id }) => section_id}
+          columns={[
+            {
+              name: 'Mark',
+              unnamed: true,
+              phone: 'a',
+              cell: ({ type }) => <Icon name={type === 'reserved' ? 'hall' : 'people'} />,
+            },
+            {
+              name: 'Section',
+              cell: ({ section_id, name }) => (
+                <>
+                  {name}
+                  <br />
+                  <small class="quiet mono">{section_id}</small>
+                </>
+              ),
+            },
+            { name: 'Kind', wide: true, cell: ({ type }) => TYPES[type] },
+            { name: 'Places', number: true, cell: ({ total }) => count(total) },
+            {
+              name: 'Price',
+              number: true,
+              wide: true,
+              cell: ({ price_minor, currency }) => money('en', price_minor, currency),
+            },
+            {
+              name: 'Acts',
+              unnamed: true,
+              number: true,
+              phone: 'z',
+              cell: (section) => (
+                <span class="row ends">
+                  {section.type === 'reserved' && (
+                    <Link class="btn bare" href={`/console/sales/${sale}/hall/import?section=${section.section_id}`}>
+                      Import<span class="unseen"> seats of {section.name}</span>
+                    </Link>
+                  )}
+                  <Confirm
+                    action="Change"
+                    name={`Change ${section.name}`}
+                    look="bare"
+                    effect={
+                      <Effects
+                        effects={{
+                          isKept: 'seats keep the prices that were imported with them, and carts theirs',
+                          undo: 'change it back',
+                        }}
+                      />
+                    }
+                    // A section is written with its outline, which only the chart contains.
+                    disabled={!chart}
+                    onConfirm={(form) => save(sale, sections, form, section, outlineOf(section.section_id))}
+                  >
+                    <SectionFields sections={sections} section={section} />
+                  </Confirm>
+                  {section.held + section.sold === 0 && (
+                    <Confirm
+                      action="Delete"
+                      name={`Delete ${section.name}`}
+                      look="bare"
+                      danger
+                      effect={
+                        <Effects
+                          effects={{
+                            stops: `${section.name} and its ${count(section.total)} places are taken away`,
+                            undo: 'There is no undo.',
+                          }}
+                        />
+                      }
+                      onConfirm={async () => {
+                        await deleteSection(sale, section.section_id)
+                        return { text: `${section.name} is deleted.` }
+                      }}
+                    />
+                  )}
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+    </Section>
   )
 }
 
 /** `section` is an existing section, whose id and kind cannot change. */
-function SectionFields({ sections, section }: { sections: readonly Section[]; section?: Section }) {
+function SectionFields({ sections, section }: { sections: readonly HallSection[]; section?: HallSection }) {
   const type = useSignal<SectionType>(section?.type ?? 'reserved')
   const currency = section?.currency ?? sections.at(-1)?.currency ?? 'EUR'
   return (
     <>
-      <label>
+      <label class="label">
         Name, as visitors read it
-        <input name="name" required maxLength={200} autocomplete="off" defaultValue={section?.name ?? ''} />
+        <span class="field">
+          <input name="name" required maxLength={200} autocomplete="off" defaultValue={section?.name ?? ''} />
+        </span>
       </label>
       {!section && (
         <>
-          <label>
+          <label class="label">
             Id
-            <input name="id" maxLength={64} autocomplete="off" spellcheck={false} />
+            <span class="field">
+              <input name="id" maxLength={64} autocomplete="off" spellcheck={false} />
+            </span>
             <small class="quiet">In orders and exports. Empty: after the name.</small>
           </label>
-          <label>
+          <label class="label">
             Kind
-            <select
-              name="type"
-              value={type.value}
-              onChange={(event) => (type.value = event.currentTarget.value as SectionType)}
-            >
-              {Object.entries(TYPES).map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
+            <span class="field">
+              <select
+                name="type"
+                value={type.value}
+                onChange={(event) => (type.value = event.currentTarget.value as SectionType)}
+              >
+                {Object.entries(TYPES).map(([value, text]) => (
+                  <option key={value} value={value}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            </span>
           </label>
         </>
       )}
-      <label>
+      <label class="label">
         Price{type.value === 'reserved' && ', shown until there are seats with prices of their own'}
-        <input
-          name="price"
-          inputMode="decimal"
-          required
-          autocomplete="off"
-          defaultValue={section ? decimal(section.price_minor, currency) : ''}
-        />
+        <span class="field">
+          <input
+            name="price"
+            inputMode="decimal"
+            required
+            autocomplete="off"
+            defaultValue={section ? decimal(section.price_minor, currency) : ''}
+          />
+        </span>
       </label>
-      <label>
+      <label class="label">
         Currency
-        <input name="currency" required pattern="[A-Z]{3}" maxLength={3} defaultValue={currency} />
+        <span class="field">
+          <input name="currency" required pattern="[A-Z]{3}" maxLength={3} defaultValue={currency} />
+        </span>
       </label>
       {type.value === 'general_admission' && (
-        <label>
+        <label class="label">
           Places
-          <input type="number" name="total" min="0" required defaultValue={section ? String(section.total) : ''} />
+          <span class="field">
+            <input type="number" name="total" min="0" required defaultValue={section ? String(section.total) : ''} />
+          </span>
         </label>
       )}
     </>
@@ -163,9 +232,9 @@ function SectionFields({ sections, section }: { sections: readonly Section[]; se
 
 async function save(
   sale: string,
-  sections: readonly Section[],
+  sections: readonly HallSection[],
   form: FormData,
-  section?: Section,
+  section?: HallSection,
   outline?: ChartDocument['sections'][number]['outline'],
 ): Promise<Done> {
   const [name, currency] = [textIn(form, 'name'), textIn(form, 'currency')]
@@ -200,7 +269,7 @@ interface Preview extends ImportPreview {
   readonly csv: Blob
 }
 
-function Import({ sale, section }: { sale: string; section: Section }) {
+function Import({ sale, section }: { sale: string; section: HallSection }) {
   const [, navigate] = useLocation()
   const file = useRef<HTMLInputElement>(null)
   const text = useRef<HTMLTextAreaElement>(null)
@@ -224,9 +293,8 @@ function Import({ sale, section }: { sale: string; section: Section }) {
     reset()
   }
   return (
-    <section class="sec" aria-label="Import">
-      <h2>Import the seats of {section.name}</h2>
-      <p class="quiet">
+    <Section title={`Import the seats of ${section.name}`} label="Import">
+      <p class="small quiet">
         The list takes the place of all seats of the section: all of it or, where a line is wrong, none. A seat that is
         held or sold cannot be left out. <code>place</code> counts along the row: neighbours differ by one, an aisle
         leaves a number out. <code>kind</code> is standard, accessible, companion or restricted_view.
@@ -238,23 +306,27 @@ function Import({ sale, section }: { sale: string; section: Section }) {
           mutate()
         }}
       >
-        <label>
+        <label class="label">
           File (CSV)
-          <input ref={file} type="file" accept=".csv,.txt" onChange={forget} />
+          <span class="field">
+            <input ref={file} type="file" accept=".csv,.txt" onChange={forget} />
+          </span>
         </label>
-        <label>
+        <label class="label">
           Or paste the list
-          <textarea ref={text} rows={8} spellcheck={false} placeholder={EXAMPLE} onInput={forget} />
+          <span class="field">
+            <textarea ref={text} rows={8} spellcheck={false} placeholder={EXAMPLE} onInput={forget} />
+          </span>
         </label>
-        <p class="buttons start">
-          <button type="submit" disabled={isPending}>
+        <p class="row">
+          <button type="submit" class="btn" disabled={isPending}>
             {isPending ? 'Reading …' : 'Preview'}
           </button>
         </p>
       </form>
       <Failure error={error} />
       {preview.value && <Changes section={section} preview={preview.value} onImport={put} />}
-    </section>
+    </Section>
   )
 }
 
@@ -287,7 +359,7 @@ function Obstacles({ errors, error_count, seats, seat_count }: ImportPreview) {
 }
 
 interface ChangesProps {
-  readonly section: Section
+  readonly section: HallSection
   readonly preview: Preview
   readonly onImport: (preview: Preview) => Promise<Done>
 }

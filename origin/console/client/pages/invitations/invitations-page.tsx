@@ -168,7 +168,7 @@ function Links({ sale }: { sale: string }) {
         Signed, and stored only once somebody comes in by them. They are shown now, and not again.
       </p>
       <form class="stack" onSubmit={onSubmit}>
-        <div class="trio">
+        <div class="pairs">
           <NumberField name="count" label="Links" value={10} most={MOST_LINKS} />
           <NumberField name="uses" label="Visitors for each" value={1} most={1_000_000} />
           <NumberField name="days" label="Valid for days" value={30} most={366} />
