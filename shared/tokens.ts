@@ -13,7 +13,7 @@
 import { base64url, decodeJwt } from 'jose'
 import * as v from 'valibot'
 import { SaleId } from './api/fields.ts'
-import { SourceLabel } from './api/source.ts'
+import { SourceLabel } from './api/views/source.ts'
 import { type Awaitable, headerOf, type Key, type SyncKey, type TokenKeys } from './keys.ts'
 import { RecentMap } from './lib/recent-map.ts'
 import { tryParse } from './parse.ts'

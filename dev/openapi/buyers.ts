@@ -15,7 +15,7 @@ import {
   Schedule,
   SectionId,
 } from '../../shared/api/public.ts'
-import { ViewBeacon } from '../../shared/api/views.ts'
+import { ViewBeacon } from '../../shared/api/views/views.ts'
 import { Chart, Feed, Posts, SearchResults, SeatOfferAnswer, Seats, Sections, TotalsAnswer } from './answers.ts'
 import { documentOf, type Operations } from './document.ts'
 import { frontOperations } from './front-operations.ts'

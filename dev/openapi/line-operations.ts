@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { JoinRequest, LineId } from '../../shared/api/access.ts'
 import { EndedPush, PushSubscription } from '../../shared/api/mails.ts'
 import { PublicSale, QueueAnswer, Schedule } from '../../shared/api/public.ts'
-import { ViewBeacon } from '../../shared/api/views.ts'
+import { ViewBeacon } from '../../shared/api/views/views.ts'
 import { Challenge, Feed, Health, Keys, Posts } from './answers.ts'
 import type { Operations } from './document.ts'
 

@@ -1,7 +1,7 @@
 /** Parses the body of a join: JSON from a program or a script, or form fields from a page without a script. */
 import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
-import { sourceIn, sourceLabel, TYPED } from '../../shared/api/source.ts'
+import { sourceIn, sourceLabel, TYPED } from '../../shared/api/views/source.ts'
 import { type Fields, isJsonType, parse, parseJson } from '../../shared/parse.ts'
 import { type Call, formFields, hostOf, readText, refuse } from '../http/call.ts'
 

@@ -1,9 +1,9 @@
 /** Makes the event of a beacon. Address and user agent do not leave the edge: the event has hashes of them. */
 import { isbot } from 'isbot'
 import type { InferOutput } from 'valibot'
-import { sourceLabel } from '../../shared/api/source.ts'
-import { addressHash, dayKey, networkOf, pseudonymOf } from '../../shared/api/view-identity.ts'
-import type { Device, ViewBeacon, ViewEvent } from '../../shared/api/views.ts'
+import { sourceLabel } from '../../shared/api/views/source.ts'
+import { addressHash, dayKey, networkOf, pseudonymOf } from '../../shared/api/views/view-identity.ts'
+import type { Device, ViewBeacon, ViewEvent } from '../../shared/api/views/views.ts'
 import { addressOf, type Call } from '../http/call.ts'
 
 /** True if the visitor has asked not to be recorded, by Global Privacy Control or Do Not Track. */

@@ -4,7 +4,7 @@
  * second. Whoever gets no response counts on and sends them again; the waiting room stores what it has.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
-import { OTHER_SOURCE } from '../../shared/api/source.ts'
+import { OTHER_SOURCE } from '../../shared/api/views/source.ts'
 
 /** The limit of names of one kind in a sum; further names are dropped. A sale has at most a hundred rules. */
 const MAX_NAMES = 200

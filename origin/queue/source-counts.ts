@@ -2,7 +2,7 @@
  * Counts the joins and turns of each sale by the label of their source, for its funnel. They are gathered in memory and
  * written once a second, all sales in one statement. A process that dies loses the counts of its last second.
  */
-import { OTHER_SOURCE, TYPED } from '../../shared/api/source.ts'
+import { OTHER_SOURCE, TYPED } from '../../shared/api/views/source.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'

@@ -4,7 +4,7 @@
  */
 import type { FunnelRow } from '../../shared/api/operators/report.ts'
 import { SOLD } from '../../shared/api/order-status.ts'
-import { OTHER_SOURCE, TYPED } from '../../shared/api/source.ts'
+import { OTHER_SOURCE, TYPED } from '../../shared/api/views/source.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
 

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot'
 import { exactly, filled, ID, ID_FORM, instant, note, OrderId, Texts, whole } from './fields.ts'
-import { Source } from './source.ts'
+import { Source } from './views/source.ts'
 
 /** The line of a sale that has only one. */
 export const PUBLIC_LINE = 'public'

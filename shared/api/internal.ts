@@ -6,7 +6,7 @@ import { Email, LANGUAGES, Texts } from './fields.ts'
 import { Delivery, Fees, type GoodsDocument } from './goods.ts'
 import { PushOffer, PushSubscription } from './mails.ts'
 import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale, Totals } from './public.ts'
-import { SourceLabel } from './source.ts'
+import { SourceLabel } from './views/source.ts'
 
 /**
  * The header in which a buyer's call carries the edge's token (EDGE_TOKEN). The buyer's own token is in

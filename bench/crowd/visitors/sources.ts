@@ -2,7 +2,7 @@
  * Where the visitors of a rehearsal came from. Each says it as its kind of client does, and the sale's funnel must have
  * it by the same label.
  */
-import { type Source, sourceLabel } from '../../../shared/api/source.ts'
+import { type Source, sourceLabel } from '../../../shared/api/views/source.ts'
 
 /** Every fourth visitor types the address. */
 const SOURCES: readonly (Source | undefined)[] = [

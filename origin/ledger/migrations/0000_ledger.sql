@@ -62,6 +62,14 @@ CREATE TABLE "readers" (
 	"seq" bigint DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "webhook_counts" (
+	"endpoint_id" uuid NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL,
+	"sent" integer NOT NULL,
+	"failed" integer NOT NULL,
+	CONSTRAINT "webhook_counts_endpoint_id_at_pk" PRIMARY KEY("endpoint_id","at")
+);
+--> statement-breakpoint
 CREATE TABLE "webhook_endpoints" (
 	"endpoint_id" uuid PRIMARY KEY NOT NULL,
 	"url" text NOT NULL,
@@ -69,7 +77,8 @@ CREATE TABLE "webhook_endpoints" (
 	"sealed_secrets" jsonb NOT NULL,
 	"state" text DEFAULT 'active' NOT NULL,
 	"note" text DEFAULT '' NOT NULL,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"tried_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "jobs" (
@@ -85,6 +94,15 @@ CREATE TABLE "jobs" (
 	"error" text,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"finished_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "queue_minutes" (
+	"queue" text NOT NULL,
+	"minute" timestamp (3) with time zone NOT NULL,
+	"done" integer NOT NULL,
+	"failed" integer NOT NULL,
+	"dead" integer NOT NULL,
+	CONSTRAINT "queue_minutes_queue_minute_pk" PRIMARY KEY("queue","minute")
 );
 --> statement-breakpoint
 CREATE TABLE "mail_asks" (
@@ -106,6 +124,11 @@ CREATE TABLE "mail_asks" (
 CREATE TABLE "refused_mail" (
 	"email_hash" text PRIMARY KEY NOT NULL,
 	"at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "alert_channels" (
+	"channel" text PRIMARY KEY NOT NULL,
+	"level" text NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "audit_log" (
@@ -140,6 +163,13 @@ CREATE TABLE "hold_pauses" (
 	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"began_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "one_row" CHECK ("hold_pauses"."one")
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_release" (
+	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"release" text NOT NULL,
+	"migrated_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "ledger_release_is_one" CHECK ("ledger_release"."one")
 );
 --> statement-breakpoint
 CREATE TABLE "operator_sessions" (
@@ -200,6 +230,7 @@ CREATE TABLE "orders" (
 	"visitor" text NOT NULL,
 	"line" text DEFAULT 'public' NOT NULL,
 	"ticket_number" bigint NOT NULL,
+	"source" text,
 	"quantity" integer NOT NULL,
 	"unit_price_minor" bigint NOT NULL,
 	"currency" text NOT NULL,
@@ -278,6 +309,8 @@ CREATE TABLE "posts" (
 	"operator" text NOT NULL,
 	"at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"until" timestamp (3) with time zone,
+	"edited_at" timestamp (3) with time zone,
+	"edits" integer DEFAULT 0 NOT NULL,
 	"removed_at" timestamp (3) with time zone,
 	CONSTRAINT "posts_sale_id_n_pk" PRIMARY KEY("sale_id","n")
 );
@@ -328,6 +361,22 @@ CREATE TABLE "sale_minutes" (
 	CONSTRAINT "sale_minutes_sale_id_minute_pk" PRIMARY KEY("sale_id","minute")
 );
 --> statement-breakpoint
+CREATE TABLE "sale_seconds" (
+	"sale_id" text NOT NULL,
+	"second" timestamp (3) with time zone NOT NULL,
+	"counts" jsonb NOT NULL,
+	"gauges" jsonb NOT NULL,
+	CONSTRAINT "sale_seconds_sale_id_second_pk" PRIMARY KEY("sale_id","second")
+);
+--> statement-breakpoint
+CREATE TABLE "sale_sources" (
+	"sale_id" text NOT NULL,
+	"source" text NOT NULL,
+	"joined" bigint DEFAULT 0 NOT NULL,
+	"turns" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "sale_sources_sale_id_source_pk" PRIMARY KEY("sale_id","source")
+);
+--> statement-breakpoint
 CREATE TABLE "sales" (
 	"sale_id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
@@ -350,6 +399,7 @@ CREATE TABLE "sales" (
 	"tax" jsonb,
 	"fees" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"delivery" jsonb DEFAULT '{"kind":"none","ask":{"name":"off","phone":"off","company":"off","note":"off"}}'::jsonb NOT NULL,
+	"time_zone" text DEFAULT 'UTC' NOT NULL,
 	"terms_version" integer DEFAULT 1 NOT NULL,
 	"indexed" boolean DEFAULT true NOT NULL,
 	"mails" text[] DEFAULT '{"turn_near","turn","sold_out","restocked","confirmed","declined","cancelled","refunded","sent"}' NOT NULL,
@@ -369,11 +419,20 @@ CREATE TABLE "scheduled_actions" (
 	"effect" jsonb NOT NULL,
 	"cron" text,
 	"next_at" timestamp (3) with time zone,
+	"not_after" timestamp (3) with time zone,
 	"suspended" jsonb,
 	"operator" text NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"cancelled_at" timestamp (3) with time zone,
 	"idempotency_key" text
+);
+--> statement-breakpoint
+CREATE TABLE "scheduled_documents" (
+	"action_id" uuid NOT NULL,
+	"due_at" timestamp (3) with time zone NOT NULL,
+	"type" text NOT NULL,
+	"body" "bytea" NOT NULL,
+	CONSTRAINT "scheduled_documents_action_id_due_at_pk" PRIMARY KEY("action_id","due_at")
 );
 --> statement-breakpoint
 CREATE TABLE "scheduled_runs" (
@@ -413,6 +472,14 @@ CREATE TABLE "recent_searches" (
 	CONSTRAINT "recent_searches_visitor_words_pk" PRIMARY KEY("visitor","words")
 );
 --> statement-breakpoint
+CREATE TABLE "search_misses" (
+	"day" text NOT NULL,
+	"query" text NOT NULL,
+	"searches" integer NOT NULL,
+	"callers" integer NOT NULL,
+	CONSTRAINT "search_misses_day_query_pk" PRIMARY KEY("day","query")
+);
+--> statement-breakpoint
 CREATE TABLE "search_settings" (
 	"only_row" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"synonyms" jsonb DEFAULT '[]'::jsonb NOT NULL,
@@ -446,6 +513,7 @@ CREATE TABLE "seat_claims" (
 	"order_id" uuid,
 	"reason" text,
 	"operator" text,
+	"until" timestamp (3) with time zone,
 	"since" timestamp (3) with time zone DEFAULT clock_timestamp() NOT NULL,
 	CONSTRAINT "seat_claims_sale_id_seat_index_pk" PRIMARY KEY("sale_id","seat_index"),
 	CONSTRAINT "order_or_block" CHECK ((order_id is null) <> (reason is null))
@@ -467,6 +535,50 @@ CREATE TABLE "seats" (
 	CONSTRAINT "seats_sale_id_seat_index_pk" PRIMARY KEY("sale_id","seat_index")
 );
 --> statement-breakpoint
+CREATE TABLE "view_counts" (
+	"sale_id" text NOT NULL,
+	"minute" timestamp (3) with time zone NOT NULL,
+	"kind" text NOT NULL,
+	"by" text NOT NULL,
+	"key" text NOT NULL,
+	"counted" bigint DEFAULT 0 NOT NULL,
+	"dropped" bigint DEFAULT 0 NOT NULL,
+	"seconds" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "view_counts_sale_id_by_minute_kind_key_pk" PRIMARY KEY("sale_id","by","minute","kind","key")
+);
+--> statement-breakpoint
+CREATE TABLE "view_log" (
+	"seq" bigint NOT NULL,
+	"written_at" timestamp (3) with time zone NOT NULL,
+	"part" smallint NOT NULL,
+	"sale_id" text NOT NULL,
+	"view" text NOT NULL,
+	"page" text NOT NULL,
+	"seen_seconds" integer NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL,
+	"pseudonym" text NOT NULL,
+	"address" text NOT NULL,
+	"network" text NOT NULL,
+	"asn" bigint,
+	"country" text,
+	"device" text NOT NULL,
+	"language" text,
+	"source" text NOT NULL
+) PARTITION BY RANGE ("written_at");
+--> statement-breakpoint
+CREATE TABLE "view_readers" (
+	"part" smallint PRIMARY KEY NOT NULL,
+	"seq" bigint NOT NULL,
+	"read_to" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "view_rules" (
+	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"rules" jsonb NOT NULL,
+	"changed_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "one_row" CHECK ("view_rules"."one")
+);
+--> statement-breakpoint
 ALTER TABLE "rules" ADD CONSTRAINT "rules_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "mail_asks" ADD CONSTRAINT "mail_asks_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "goods" ADD CONSTRAINT "goods_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -474,12 +586,14 @@ ALTER TABLE "posts" ADD CONSTRAINT "posts_sale_id_sales_sale_id_fk" FOREIGN KEY 
 ALTER TABLE "products" ADD CONSTRAINT "products_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "promo_codes" ADD CONSTRAINT "promo_codes_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "scheduled_actions" ADD CONSTRAINT "scheduled_actions_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "scheduled_documents" ADD CONSTRAINT "document_of_run" FOREIGN KEY ("action_id","due_at") REFERENCES "public"."scheduled_runs"("action_id","due_at") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "scheduled_runs" ADD CONSTRAINT "scheduled_runs_action_id_scheduled_actions_action_id_fk" FOREIGN KEY ("action_id") REFERENCES "public"."scheduled_actions"("action_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "charts" ADD CONSTRAINT "charts_sale_id_sales_sale_id_fk" FOREIGN KEY ("sale_id") REFERENCES "public"."sales"("sale_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "seat_claims" ADD CONSTRAINT "claims_of_seat" FOREIGN KEY ("sale_id","seat_index") REFERENCES "public"."seats"("sale_id","seat_index") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "seats" ADD CONSTRAINT "seats_of_section" FOREIGN KEY ("sale_id","section_id") REFERENCES "public"."products"("sale_id","product_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "rules_of_sale" ON "rules" USING btree ("sale_id","rule_id");--> statement-breakpoint
 CREATE INDEX "events_of_order" ON "events" USING btree ("order_id","seq");--> statement-breakpoint
+CREATE INDEX "webhook_counts_by_time" ON "webhook_counts" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "jobs" USING btree ("queue","group_id","run_at","job_id") WHERE state = 'pending';--> statement-breakpoint
 CREATE INDEX "jobs_first_in_lane" ON "jobs" USING btree ("queue","group_id","lane","job_id") WHERE state = 'pending' and lane is not null;--> statement-breakpoint
 CREATE INDEX "jobs_dead" ON "jobs" USING btree ("queue","job_id") WHERE state = 'dead';--> statement-breakpoint
@@ -522,13 +636,17 @@ CREATE UNIQUE INDEX "one_action_per_key" ON "scheduled_actions" USING btree ("sa
 CREATE INDEX "scheduled_of_sale" ON "scheduled_actions" USING btree ("sale_id");--> statement-breakpoint
 CREATE INDEX "scheduled_due" ON "scheduled_actions" USING btree ("next_at") WHERE next_at is not null;--> statement-breakpoint
 CREATE INDEX "searched_by_product" ON "order_search" USING btree ("sale_id","product_id","status","order_id");--> statement-breakpoint
+CREATE INDEX "searched_by_status" ON "order_search" USING btree ("status","order_id");--> statement-breakpoint
 CREATE INDEX "searched_by_other_product" ON "order_search_products" USING btree ("sale_id","product_id","status","order_id");--> statement-breakpoint
 CREATE INDEX "searched_by_words" ON "order_texts" USING gin ("words" gin_trgm_ops);--> statement-breakpoint
 CREATE INDEX "searches_by_age" ON "recent_searches" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "similar_names" ON "search_words" USING gin ("word" gin_trgm_ops) WHERE "search_words"."word" !~ '[0-9._+-]';--> statement-breakpoint
 CREATE INDEX "similar_mails" ON "search_words" USING gin ("word" gin_trgm_ops) WHERE "search_words"."word" ~ '[0-9._+-]';--> statement-breakpoint
 CREATE INDEX "claims_of_order" ON "seat_claims" USING btree ("order_id") WHERE order_id is not null;--> statement-breakpoint
+CREATE INDEX "blocks_that_end" ON "seat_claims" USING btree ("until") WHERE until is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "one_seat_per_name" ON "seats" USING btree ("sale_id","section_id","seat_id");--> statement-breakpoint
+CREATE INDEX "view_log_in_order" ON "view_log" USING btree ("seq");
+--> statement-breakpoint
 
 -- The count of orders, of which next_order_numbers makes their numbers.
 create sequence orders_number_seq owned by orders.number;
@@ -602,3 +720,7 @@ create trigger search_forgets_deleted after delete on orders referencing old tab
 -- No other update of an order names this column, so only anonymizing pays for the trigger.
 create trigger search_forgets_visitor after update of visitor on orders
   for each row when (old.visitor is distinct from new.visitor) execute function search_forgets_visitor();
+--> statement-breakpoint
+
+-- The number of the last row of the log; only begin_view_batch takes numbers from it.
+create sequence view_log_seq owned by view_log.seq;

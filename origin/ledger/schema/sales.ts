@@ -317,7 +317,7 @@ export const saleSources = pgTable(
   'sale_sources',
   {
     sale_id: text().notNull(),
-    /** The label of a source, `typed` or `other` (shared/api/source.ts). */
+    /** The label of a source, `typed` or `other` (shared/api/views/source.ts). */
     source: text().notNull(),
     /** How many places were given out. */
     joined: bigint({ mode: 'number' }).notNull().default(0),

@@ -1,7 +1,7 @@
 /** The operators' calls about views: the rules that decide which views count, and what they answer. */
 import * as v from 'valibot'
 import { exactly, ID, ID_FORM, instant, note, SaleId, whole } from '../fields.ts'
-import { isRuleAddress } from '../view-identity.ts'
+import { isRuleAddress } from '../views/view-identity.ts'
 
 export const MAX_VIEW_RULES = 50
 /** The windows of rules are bounded, since a worker that starts reads as much of the log again. */

@@ -3,7 +3,7 @@
  * turns and orders are counted. A label names a campaign or a site, never a person.
  */
 import * as v from 'valibot'
-import { exactly } from './fields.ts'
+import { exactly } from '../fields.ts'
 
 /** An address of a page may be this long; longer texts of a source are refused, and cut off in a form. */
 export const MAX_SOURCE_TEXT = 2_048

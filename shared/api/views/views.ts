@@ -4,7 +4,7 @@
  * of the view.
  */
 import * as v from 'valibot'
-import { exactly, SaleId, whole } from './fields.ts'
+import { exactly, SaleId, whole } from '../fields.ts'
 import { Source, SourceLabel } from './source.ts'
 
 export const VIEW_PAGES = ['front', 'sale', 'line', 'turn', 'order', 'final'] as const
@@ -35,7 +35,7 @@ export const ViewBeacon = exactly({
   language: v.optional(Language),
 })
 
-/** The visitor of a view for one day: 16 hexadecimal digits (shared/api/view-identity.ts). */
+/** The visitor of a view for one day: 16 hexadecimal digits (shared/api/views/view-identity.ts). */
 const Hashed = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))
 
 /** A beacon as the edge passes it on. It has no address and no user agent. */

@@ -6,7 +6,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import ipaddr from 'ipaddr.js'
-import { RecentMap } from '../lib/recent-map.ts'
+import { RecentMap } from '../../lib/recent-map.ts'
 
 /** 64 bits: among a million visitors of a day, two share a name with a probability of 1 to 37 million. */
 const HEX_DIGITS = 16

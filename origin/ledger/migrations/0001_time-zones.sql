@@ -1,1 +1,0 @@
-ALTER TABLE "sales" ADD COLUMN "time_zone" text DEFAULT 'UTC' NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX "searched_by_status" ON "order_search" USING btree ("status","order_id");
