@@ -165,7 +165,7 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
       })
 
       // The chart gets a new version, because buyers were shown the old prices under the old one.
-      .post('/sales/:sale/seats/price', jsonBody(PriceSeats), async (c) => {
+      .patch('/sales/:sale/seats', jsonBody(PriceSeats), async (c) => {
         const saleId = c.req.param('sale')
         const changed = await priceSeats(sql, saleId, c.req.valid('json'), operatorOf(c))
         await sales.publish(saleId)
@@ -214,16 +214,9 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
           ...(operator !== null && { operator }),
           ...(since !== null && { since }),
           ...(until !== null && { until }),
+          history: await seatHistory(sql, sale, section, known),
         }
         return c.json(owner)
-      })
-
-      .get('/sales/:sale/hall/seats/:section/:seat/history', async (c) => {
-        const { sale, section, seat } = c.req.param()
-        const known =
-          v.is(SectionId, section) && v.is(SeatId, seat) ? await ownerOf(sql, sale, section, seat) : undefined
-        if (!known) return refuse(problem('not-found', { detail: 'There is no such seat in this sale.' }))
-        return c.json({ events: await seatHistory(sql, sale, section, known) })
       })
   )
 

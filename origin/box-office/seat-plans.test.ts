@@ -25,7 +25,7 @@ const buy = (sale: string, ...ids: string[]) => origin.checkout(sale, { body: { 
 const ownerOf = async (sale: string, seat: string) =>
   (await origin.admin('GET', `/sales/${sale}/hall/seats/stalls/${seat}`)).body
 const historyOf = async (sale: string, seat: string) =>
-  (await origin.admin('GET', `/sales/${sale}/hall/seats/stalls/${seat}/history`)).body.events as unknown as readonly {
+  (await ownerOf(sale, seat)).history as unknown as readonly {
     readonly what: string
   }[]
 
@@ -75,7 +75,7 @@ test('chosen seats get a price and a category, and what is in carts keeps its ow
   const inCart = await buy(sale, 'A-1')
   expect(inCart).toMatchObject({ status: 201, body: { total_minor: 2000 } })
   const { version } = (await origin.admin('GET', `/sales/${sale}/hall`)).body as unknown as { version: number }
-  const set = (body: object) => origin.admin('POST', `/sales/${sale}/seats/price`, body)
+  const set = (body: object) => origin.admin('PATCH', `/sales/${sale}/seats`, body)
   expect(await set(seats('A-1'))).toMatchObject({ status: 422, body: { errors: [{ field: 'price_minor' }] } })
   expect(await set({ ...seats('A-9'), price_minor: 1 })).toMatchObject({ status: 422 })
   const changed = await set({ ...seats('A-1', 'A-2', 'A-3'), price_minor: 3500, category: 'best' })
@@ -101,7 +101,7 @@ test('chosen seats get a price and a category, and what is in carts keeps its ow
 
 test('a seat tells what it went through, the newest first', async () => {
   const sale = await openHall()
-  await origin.admin('POST', `/sales/${sale}/seats/price`, { ...seats('A-4'), price_minor: 2500 })
+  await origin.admin('PATCH', `/sales/${sale}/seats`, { ...seats('A-4'), price_minor: 2500 })
   await origin.admin('POST', `/sales/${sale}/seats/block`, { ...seats('A-4', 'A-5'), reason: 'for the camera' })
   await origin.admin('POST', `/sales/${sale}/seats/release`, seats('A-4'))
   const { body } = await buy(sale, 'A-4', 'A-6')
@@ -118,5 +118,5 @@ test('a seat tells what it went through, the newest first', async () => {
   )
   expect(latest).toMatchObject({ what: 'returned', order: body.order_id, reason: 'cancelled' })
   expect(await historyOf(sale, 'A-1')).toEqual([])
-  expect(await origin.admin('GET', `/sales/${sale}/hall/seats/stalls/A-9/history`)).toMatchObject({ status: 404 })
+  expect(await origin.admin('GET', `/sales/${sale}/hall/seats/stalls/A-9`)).toMatchObject({ status: 404 })
 })

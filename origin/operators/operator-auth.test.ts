@@ -16,7 +16,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /orders/export /orders/:order /blocks /sales/:sale/rules
       /sales/:sale/announcements /sales/:sale/feed /sales/:sale/scheduled /sales/:sale/invitations /sales/:sale/chart
       /sales/:sale/hall /sales/:sale/hall/seats/:section/:seat
-      /sales/:sale/hall/seats/:section/:seat/history /webhooks /webhooks/:endpoint
+      /webhooks /webhooks/:endpoint
       /webhooks/:endpoint/deliveries /webhooks/:endpoint/history /sales/:sale/promo-codes /search/synonyms
       /alerts /sales/:sale/seconds /sales/:sale/funnel /search/misses /sales/:sale/views /sales/:sale/views/export
       /view-rules /queues/:queue/failing /sales/:sale/scheduled/:action/runs/:due /rehearsals`,
@@ -27,12 +27,11 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /queues/:queue/dead/:job/retry /orders/:order/notes /orders/:order/fulfil /sales/:sale/orders/:order/fulfil
       /orders/:order/refund /orders/:order/return /orders/:order/cancel /orders/:order/move /blocks /sales/:sale/rules
       /sales/:sale/invitations/links /sales/:sale/box-office /sales/:sale/seats/block /sales/:sale/seats/release
-      /sales/:sale/seats/price
       /sales/:sale/preview /images /sales/:sale/views/recount /view-rules/try /queues/:queue/retry
       /sales/:sale/promo-codes/check /sales/:sale/scheduled/:action/run /webhooks/:endpoint/try /alerts/test`,
     PUT: `/sales/:sale /sales/:sale/announcement /sales/:sale/invitations /sales/:sale/sections/:section
       /sales/:sale/sections/:section/seats /sales/:sale/chart /sales/:sale/promo-codes /search/synonyms /view-rules`,
-    PATCH: '/sales/:sale/admission /sales/:sale/rules/:rule /sales/:sale/feed/:n',
+    PATCH: '/sales/:sale/admission /sales/:sale/seats /sales/:sale/rules/:rule /sales/:sale/feed/:n',
     DELETE: `/sales/:sale/announcement /sales/:sale/feed/:n /sales/:sale/scheduled/:action /blocks/:block
       /sales/:sale/rules/:rule /sales/:sale/sections/:section`,
   },

@@ -183,9 +183,11 @@ export interface SeatOwner {
   readonly operator?: string
   readonly since?: Date
   readonly until?: Date
+  /** What it went through, the newest first. */
+  readonly history: readonly SeatEvent[]
 }
 
-/** What happened to a seat, which `GET /admin/sales/{sale}/hall/seats/{section}/{seat}/history` lists. */
+/** What happened to a seat. */
 export interface SeatEvent {
   readonly at: Date
   readonly what: 'reserved' | 'paid' | 'returned' | 'blocked' | 'released' | 'priced' | 'moved'

@@ -3,7 +3,6 @@ import type { ChartDocument } from '../../../../../shared/api/hall.ts'
 import type { AsJson } from '../../../../../shared/api/operators/answers.ts'
 import type {
   HallState as HallAnswer,
-  SeatEvent,
   SeatImport,
   SeatOwner,
   SectionConfig,
@@ -93,17 +92,11 @@ export const setPrices = (
   seats: readonly string[],
   to: { readonly price_minor?: number; readonly category?: string },
 ) =>
-  call<{ readonly changed: number; readonly unchanged: number }>('POST', `${ofSale(sale)}/seats/price`, {
+  call<{ readonly changed: number; readonly unchanged: number }>('PATCH', `${ofSale(sale)}/seats`, {
     section_id,
     seats,
     ...to,
   })
-
-export const readHistory = (sale: string, section: string, seat: string) =>
-  call<{ readonly events: readonly AsJson<SeatEvent>[] }>(
-    'GET',
-    `${ofSale(sale)}/hall/seats/${part(section)}/${part(seat)}/history`,
-  )
 
 export const moveSeat = (order: string, line: number, section_id: string, seat_id: string) =>
   call<unknown>('POST', `/admin/orders/${part(order)}/move`, { line, section_id, seat_id })

@@ -9,7 +9,7 @@ import { Failure, instant, Loading, moment } from '../../../parts.tsx'
 import { may } from '../../../session.ts'
 import { Icon, type IconName } from '../../../sheet/icon.tsx'
 import { type Mark, State } from '../../../sheet/marks.tsx'
-import { readHistory, readHolder } from '../hall-api.ts'
+import { readHolder } from '../hall-api.ts'
 import { MoveButton } from './move-seat.tsx'
 
 const LEVELS: Readonly<Record<string, Mark>> = { sold: 'good', held: 'info', blocked: 'watch', available: 'off' }
@@ -27,10 +27,6 @@ export function SeatStory({ sale, seat, currency }: StoryProps) {
     queryKey: ['hall', sale, section, id],
     queryFn: () => readHolder(sale, section, id),
   })
-  const { data: history, error: missing } = useQuery({
-    queryKey: ['hall', sale, section, id, 'history', holder?.state, holder?.order],
-    queryFn: () => readHistory(sale, section, id),
-  })
   const name = `Row ${seat.row}, seat ${seat.number}`
   return (
     <section class="sec" aria-label={name}>
@@ -43,7 +39,7 @@ export function SeatStory({ sale, seat, currency }: StoryProps) {
           </Link>
         )}
       </header>
-      <Failure error={error ?? missing} />
+      <Failure error={error} />
       {!holder && !error && <Loading />}
       {holder?.reason !== undefined && (
         <p>
@@ -51,9 +47,9 @@ export function SeatStory({ sale, seat, currency }: StoryProps) {
           {holder.until !== undefined && `, until ${instant(holder.until)}`}
         </p>
       )}
-      {history?.events.length === 0 && <p class="quiet">Nobody had it yet.</p>}
+      {holder?.history.length === 0 && <p class="quiet">Nobody had it yet.</p>}
       <ol class="story">
-        {history?.events.map((event, i) => (
+        {holder?.history.map((event, i) => (
           <EventOf key={i} event={event} currency={currency} />
         ))}
       </ol>
