@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { BEARER, NO_BEARER } from '../origin/base/config.ts'
+import { BEARER, NO_BEARER } from '../origin/base/setting-forms.ts'
 import { buildConsole } from '../origin/operators/console-build.ts'
 import { type Demos, ensureDemos } from './demo/demo-sales.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './lib/command.ts'

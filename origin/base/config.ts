@@ -10,36 +10,21 @@ import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../s
 import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
 import { isRedisUrl } from '../lib/redis/redis.ts'
 import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from '../providers/provider.ts'
+import {
+  bearer,
+  callsPerSecond,
+  days,
+  httpBase,
+  httpUrl,
+  milliseconds,
+  number,
+  oneOf,
+  port,
+  url,
+} from './setting-forms.ts'
 
 /** Shorter secrets can be guessed, or are no HS256 key. */
 const MIN_SECRET_LENGTH = 32
-/** What may follow "Bearer" (RFC 6750). With a line break from a file, for example, no header could match. */
-export const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
-export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels in a header'
-
-const number = (form: RegExp, message: string) => v.pipe(v.string(), v.regex(form, message), v.transform(Number))
-const port = v.pipe(number(/^\d{1,5}$/, 'a port number is required'), v.maxValue(65_535, 'a port number is required'))
-const milliseconds = number(/^\d{2,7}$/, 'milliseconds are required, 10 or more')
-const callsPerSecond = v.pipe(
-  number(/^\d{1,5}$/, 'calls a second are required'),
-  v.minValue(1, '1 or more is required'),
-)
-const days = v.pipe(number(/^\d{1,5}$/, 'days are required'), v.minValue(1, '1 or more is required'))
-const url = (protocol: RegExp, what: string) =>
-  v.pipe(
-    v.string(),
-    v.check((text) => URL.canParse(text) && protocol.test(text), `${what} is required`),
-  )
-const httpUrl = url(/^https?:/, 'an http(s) URL')
-/** An http(s) URL to which a path is appended. */
-const httpBase = v.pipe(
-  httpUrl,
-  v.transform((text) => text.replace(/\/+$/, '')),
-)
-const oneOf = <const T extends string>(...values: T[]) =>
-  v.picklist(values, `${values.slice(0, -1).join(', ')} or ${values.at(-1)} is required`)
-const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
-
 const Settings = v.object({
   NODE_ENV: optional(
     v.string(),

@@ -8,7 +8,8 @@ import { chargeIssue } from '../../shared/api/stripe-amount.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import type { ProductRow } from '../ledger/sale-row.ts'
-import { pauseSale, restock, setPrice, setRate, switches } from '../sales/sale-queries.ts'
+import { restock } from '../sales/restock.ts'
+import { pauseSale, setPrice, setRate, switches } from '../sales/sale-queries.ts'
 
 type Announcement = Extract<ScheduledEffect, { action: 'announce' }>
 /** How the shop tells its visitors something; omitted if it has no feed. */

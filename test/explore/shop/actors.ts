@@ -5,7 +5,8 @@
 
 import type { Outcome } from '../../../origin/checkout/outcome.ts'
 import { requestRefund } from '../../../origin/payments/refunds.ts'
-import { restock, switches } from '../../../origin/sales/sale-queries.ts'
+import { restock } from '../../../origin/sales/restock.ts'
+import { switches } from '../../../origin/sales/sale-queries.ts'
 import { returnUnits } from '../../../origin/support/return-units.ts'
 import type { CheckoutRequest } from '../../../shared/api/public.ts'
 import type { Method } from './bank.ts'
