@@ -4,7 +4,7 @@
  * (leftovers.ts).
  */
 import { randomInt } from 'node:crypto'
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
@@ -57,6 +57,9 @@ export interface Child {
   /** Kills the process at once, like a crash. */
   kill(): Promise<void>
 }
+
+/** A device, such as /dev/full, may be read for ever. */
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 /** The running children in the order of their start. */
 const running = new Set<Child>()
@@ -119,7 +122,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     pid,
     ended,
     running: () => running.has(child),
-    logTail: () => (existsSync(logFile) ? readFileSync(logFile).subarray(logStart).toString() : ''),
+    logTail: () => (isFile(logFile) ? readFileSync(logFile).subarray(logStart).toString() : ''),
     async stop() {
       subprocess.kill()
       await ended
