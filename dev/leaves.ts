@@ -1,7 +1,7 @@
 /**
- * Checks that features are leaves. In a copy of the sources the rooms of the feed and of the promo codes are deleted,
- * together with the lines that list them; nothing else may import them. `npm run check` runs it, and
- * dev/leaves.long.test.ts checks the types of the rest, and runs its tests.
+ * Checks that features are leaves: nothing but the lists imports the rooms of the feed and of the promo codes.
+ * `npm run check` runs it. dev/leaves.long.test.ts deletes them in a copy, with the lines that list them, checks the types
+ * of the rest, and runs its tests.
  *
  *     node dev/leaves.ts
  */
@@ -28,7 +28,7 @@ const LISTS = [
 /** The parts of the repository that are copied, and results of builds that are not. */
 const PARTS = ['bench', 'deploy', 'dev', 'docs', 'edge', 'origin', 'shared', 'test']
 const FILES = ['README.md', 'package.json', 'package-lock.json', 'tsconfig.json', 'wrangler.toml']
-const BUILT = /\/(dist|results|\.wrangler)$/
+const BUILT = /\/(dist|results|\.wrangler)(\/|$)/
 
 const isGone = (path: string) => FEATURES.some((gone) => path === gone || path.startsWith(`${gone}/`))
 
@@ -63,11 +63,26 @@ export function withoutEntries(text: string, leadsToGone: (from: string) => bool
     .join('\n')
 }
 
-/**
- * Copies the sources without the features to a new folder, and removes it when the work is done. Throws if a file that
- * is no list imports a feature.
- */
+/** The sources of the rest that import a feature: the file, and its text without these imports and entries. */
+function* withoutImports(): Generator<readonly [file: string, rest: string]> {
+  for (const file of globSync(`{${PARTS.join(',')}}/**/*.{ts,tsx}`, { cwd: ROOT })) {
+    if (isGone(file) || BUILT.test(file)) continue
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    const rest = withoutEntries(text, (from) => from.startsWith('.') && isGone(join(dirname(file), from)))
+    if (rest !== text) yield [file, rest]
+  }
+}
+
+/** Throws if a file that is no list imports a feature. */
+export function requireLeaves(): void {
+  const wrong = [...withoutImports()].map(([file]) => file).filter((file) => !LISTS.includes(file))
+  if (wrong.length > 0)
+    throw new Error(`These files import a feature, as only a list of dev/leaves.ts may: ${wrong.join(', ')}`)
+}
+
+/** Copies the sources without the features to a new folder, and removes it when the work is done. */
 export async function withoutFeatures(work: (copy: string) => Promise<void>): Promise<void> {
+  requireLeaves()
   const folder = temporaryFolder('leaves')
   try {
     copySources(folder.path)
@@ -84,17 +99,7 @@ function copySources(copy: string): void {
       recursive: true,
       filter: (from) => !isGone(relative(ROOT, from)) && !BUILT.test(from),
     })
-  const wrong: string[] = []
-  for (const file of globSync(`{${PARTS.join(',')}}/**/*.{ts,tsx}`, { cwd: copy })) {
-    const text = readFileSync(join(copy, file), 'utf8')
-    const leadsToGone = (from: string) => from.startsWith('.') && isGone(join(dirname(file), from))
-    const rest = withoutEntries(text, leadsToGone)
-    if (rest === text) continue
-    if (!LISTS.includes(file)) wrong.push(file)
-    writeFileSync(join(copy, file), rest)
-  }
-  if (wrong.length > 0)
-    throw new Error(`These files import a feature, as only a list of dev/leaves.ts may: ${wrong.join(', ')}`)
+  for (const [file, rest] of withoutImports()) writeFileSync(join(copy, file), rest)
 }
 
 /**
@@ -123,7 +128,9 @@ export async function checkTypes(copy: string): Promise<void> {
 }
 
 if (import.meta.main)
-  await withoutFeatures(async () => {}).catch((error: Error) => {
-    console.error(error.message)
+  try {
+    requireLeaves()
+  } catch (error) {
+    console.error((error as Error).message)
     process.exitCode = 1
-  })
+  }

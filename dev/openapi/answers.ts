@@ -1,7 +1,7 @@
 /** Schemas of answers that the product itself only writes, and never parses. */
 import * as v from 'valibot'
 import type { AvailabilityDocument, ChartDocument, SeatsPage, SectionsDocument } from '../../shared/api/hall.ts'
-import { SEAT_STATES } from '../../shared/api/hall.ts'
+import { SEAT_STATES, SeatOffer } from '../../shared/api/hall.ts'
 import { type Feed as FeedDocument, Order, PHASES, Post, SEAT_KINDS, Totals } from '../../shared/api/public.ts'
 
 /** A schema whose values are those of a type of the product: another field in one of the two is a type error. */
@@ -9,8 +9,6 @@ type SchemaOf<T> = v.GenericSchema<unknown, T>
 
 const whole = v.pipe(v.number(), v.integer())
 const sectionType = v.picklist(['reserved', 'general_admission'])
-
-export const Problem = v.looseObject({ type: v.string(), title: v.string(), status: whole, detail: v.string() })
 
 export const Posts = v.object({ posts: v.array(Post), as_of: v.exactOptional(v.string()) })
 export const Feed = v.object({
@@ -92,11 +90,7 @@ export const TotalsAnswer = v.object({
   needs_country: v.optional(v.boolean()),
 })
 
-export const SeatOfferAnswer = v.object({
-  section_id: v.string(),
-  seats: v.array(v.string()),
-  totals: TotalsAnswer,
-})
+export const SeatOfferAnswer = v.object({ ...SeatOffer.entries, totals: TotalsAnswer })
 
 export const Orders = v.object({ orders: v.array(Order) })
 

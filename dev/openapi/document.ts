@@ -10,7 +10,7 @@ type Schema = v.GenericSchema
 type Json = Record<string, unknown>
 
 /** How a caller says who it is. */
-export type Caller = 'queue' | 'admission' | 'order' | 'shop' | 'edge'
+export type Caller = 'queue' | 'admission' | 'order' | 'shop'
 
 interface Parameter {
   readonly schema: Schema

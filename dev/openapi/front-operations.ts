@@ -3,10 +3,9 @@ import * as v from 'valibot'
 import { SearchMade } from '../../shared/api/front.ts'
 import { Completions, Front, Searches, SearchIndex, SearchResults } from './answers.ts'
 import type { Operations } from './document.ts'
+import { AS_JSON, CURRENT, NOT_MODIFIED } from './parts.ts'
 
 const TAG = 'Front'
-const NOT_MODIFIED = { 304: { description: 'It has not changed since the ETag in If-None-Match.' } }
-const asJson = { accept: { schema: v.literal('application/json'), description: 'Without it browsers get a page.' } }
 const q = { schema: v.pipe(v.string(), v.maxLength(200)), description: 'What is searched for.' }
 const OF_ACCOUNTS = ['sign-in-required', 'signed-out', 'forbidden', 'too-many-requests'] as const
 const latest = (description: string) => ({ 200: { description, schema: Searches } })
@@ -17,7 +16,7 @@ export const frontOperations: Operations = {
       id: 'listSales',
       tag: TAG,
       summary: 'The sales that are on, to come, and over',
-      headers: asJson,
+      headers: AS_JSON,
       answers: { 200: { description: 'The sales in the order of the front.', schema: Front }, ...NOT_MODIFIED },
       problems: ['too-many-requests'],
     },
@@ -27,7 +26,7 @@ export const frontOperations: Operations = {
       id: 'search',
       tag: TAG,
       summary: 'Search sales, products and venues',
-      headers: asJson,
+      headers: AS_JSON,
       query: {
         q,
         limit: { schema: v.pipe(v.string(), v.digits()), description: 'At most so many results, up to 100.' },
@@ -66,7 +65,7 @@ export const frontOperations: Operations = {
       query: { v: { schema: v.string(), description: 'The version; another one redirects to the current.' } },
       answers: {
         200: { description: 'The entries, and words with the same meaning.', schema: SearchIndex },
-        302: { description: 'The current version.', headers: { location: 'Its address.' } },
+        ...CURRENT,
         ...NOT_MODIFIED,
       },
       problems: ['not-found'],

@@ -6,13 +6,10 @@ import { PublicSale, QueueAnswer, Schedule } from '../../shared/api/public.ts'
 import { ViewBeacon } from '../../shared/api/views/views.ts'
 import { Challenge, Feed, Health, Keys, Posts } from './answers.ts'
 import type { Operations } from './document.ts'
+import { AS_JSON, NOT_MODIFIED } from './parts.ts'
 
 const TAG = 'Line'
-const NOT_MODIFIED = { 304: { description: 'It has not changed since the ETag in If-None-Match.' } }
 const line = { schema: LineId, description: 'A line of the sale; the public one if it is left out.' }
-const asJson = {
-  accept: { schema: v.literal('application/json'), description: 'Without it browsers get a page.' },
-}
 
 const place = {
   status: 'waiting',
@@ -31,7 +28,7 @@ export const lineOperations: Operations = {
       tag: TAG,
       summary: 'The public data of a sale',
       description: 'The same for everybody, and kept by caches for a second or two.',
-      headers: asJson,
+      headers: AS_JSON,
       answers: { 200: { description: 'The sale.', schema: PublicSale }, ...NOT_MODIFIED },
       problems: ['unknown-sale', 'too-many-requests'],
     },

@@ -5,14 +5,13 @@ import { SeatOfferRequest } from '../../shared/api/hall.ts'
 import { CheckoutRequest, Order, PaymentRequest } from '../../shared/api/public.ts'
 import { Availability, Chart, Orders, SeatOfferAnswer, Seats, Sections, TotalsAnswer } from './answers.ts'
 import type { Operation, Operations } from './document.ts'
+import { AS_JSON, CURRENT, NOT_MODIFIED } from './parts.ts'
 
 const TAG = 'Orders'
 const HALL = 'Hall'
 const VERSION = {
   v: { schema: v.pipe(v.string(), v.digits()), description: 'The version; another one redirects to the current.' },
 }
-const CURRENT = { 302: { description: 'The current version.', headers: { location: 'Its address.' } } }
-const NOT_MODIFIED = { 304: { description: 'It has not changed since the ETag in If-None-Match.' } }
 const ADMITTED = ['not-admitted', 'wrong-sale', 'refused', 'signed-out', 'unknown-sale', 'too-many-requests'] as const
 const WITH_BODY = [
   'invalid-fields',
@@ -91,7 +90,7 @@ export const orderOperations: Operations = {
       id: 'listOrders',
       tag: TAG,
       summary: 'One’s own orders of a sale',
-      headers: { accept: { schema: v.literal('application/json'), description: 'Without it browsers get a page.' } },
+      headers: AS_JSON,
       callers: ['admission', 'queue', 'shop'],
       anyone: true,
       answers: { 200: { description: 'The orders of the last days, the latest first.', schema: Orders } },
@@ -103,7 +102,7 @@ export const orderOperations: Operations = {
       id: 'listAllOrders',
       tag: TAG,
       summary: 'One’s own orders of all sales',
-      headers: { accept: { schema: v.literal('application/json'), description: 'Without it browsers get a page.' } },
+      headers: AS_JSON,
       callers: ['shop'],
       anyone: true,
       answers: { 200: { description: 'Those of the account, or of this browser.', schema: Orders } },
