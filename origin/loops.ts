@@ -4,7 +4,7 @@
  */
 import { ALERT_READER } from './alerts/alert-queries.ts'
 import type { AlertSender } from './alerts/alert-sender.ts'
-import { releaseOverdue } from './box-office/seat-changes.ts'
+import { releaseOverdue, tellGate } from './box-office/seat-changes.ts'
 import { dueWork, type Work } from './due-work.ts'
 import { watchEvents } from './events/watch.ts'
 import type { RecentSearches } from './front/recent-searches.ts'
@@ -220,12 +220,8 @@ async function watchQueues({ sql, metrics }: Pick<WorkerDeps, 'sql' | 'metrics'>
   }
 }
 
-/** Releases the seats whose blocks are over. A gate that misses the change is healed by the reconciler. */
-async function releaseBlocks({ sql, gates, log }: Pick<WorkerDeps, 'sql' | 'gates' | 'log'>): Promise<void> {
-  for (const { saleId, changes } of await releaseOverdue(sql))
-    for (const change of changes)
-      await gates
-        .of(saleId)
-        .changeSeats(change)
-        .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate not updated; the reconciler heals it'))
+/** Releases the seats whose blocks are over. */
+async function releaseBlocks(deps: Pick<WorkerDeps, 'sql' | 'gates' | 'log'>): Promise<void> {
+  for (const { saleId, changes } of await releaseOverdue(deps.sql))
+    for (const change of changes) await tellGate(deps, saleId, change)
 }

@@ -134,6 +134,9 @@ export function momentSeen(lang: string, atMs: number, nowMs: number): string {
   return today + comma(lang) + dates(lang, TIME).format(atMs)
 }
 
+/** The text with a capital as its first letter. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** True if two times are on one day in the reader's time zone. */
 export const isSameDay = (aMs: number, bMs: number) => new Date(aMs).toDateString() === new Date(bMs).toDateString()
 

@@ -4,8 +4,8 @@
  */
 import type { Alert } from '../../shared/api/operators/alerts.ts'
 import type { SaleReport } from '../../shared/api/operators/report.ts'
-import { clock, money } from '../../shared/format.ts'
-import { FINDING_ADVICE } from '../report/finding-advice.ts'
+import { capital, clock, count, money } from '../../shared/format.ts'
+import { FINDING_ADVICE, reasonIn } from '../report/finding-advice.ts'
 
 /** The data of the event `finding.opened`. */
 export interface OpenedFinding {
@@ -35,8 +35,8 @@ const linkTo = (consoleUrl: string | null, path: string) =>
 export function findingAlert(finding: OpenedFinding, { at, saleName, times, consoleUrl, reasonOf }: Around): Alert {
   const { sale, product_id, kind, subject, units, detail } = finding
   const { level, advice } = FINDING_ADVICE[kind] ?? FINDING_ADVICE.unknown
-  const { order, error, endpoint } = (detail ?? {}) as Readonly<Record<string, unknown>>
-  const reason = typeof error !== 'string' ? null : kind === 'webhook_failed' ? reasonOf(error) : error
+  const { order, endpoint } = (detail ?? {}) as Readonly<Record<string, unknown>>
+  const reason = reasonIn(kind, detail, reasonOf)
   const facts: (readonly [string, string] | false)[] = [
     sale !== null && ['Sale', saleName === null ? sale : `${saleName} (${sale})`],
     product_id !== null && ['Product', product_id],
@@ -57,8 +57,6 @@ export function findingAlert(finding: OpenedFinding, { at, saleName, times, cons
   }
 }
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-
 /** An alert without a fault, by which an operator sees where alerts arrive. */
 export const testAlert = (operator: string, at: string, consoleUrl: string | null): Alert => ({
   key: `test:${operator}`,
@@ -77,7 +75,7 @@ type Reported = Pick<SaleReport, 'name' | 'sale' | 'phase' | 'incidents'> & {
   >
 }
 
-const count = (value: number) => value.toLocaleString('en')
+const inWords = (value: number) => count('en', value)
 const percent = (share: number | null) => (share === null ? 'not known' : `${(100 * share).toFixed(1)} %`)
 
 /** The report of a sale in a few lines. */
@@ -96,18 +94,18 @@ export function reportAlert(report: Reported, at: string, consoleUrl: string | n
           ? 'It has not opened yet.'
           : 'It is not over yet.'
   const wrong =
-    found.length === 0 ? 'Nothing was found wrong.' : `${count(found.length)} findings, ${count(open)} open.`
+    found.length === 0 ? 'Nothing was found wrong.' : `${inWords(found.length)} findings, ${inWords(open)} open.`
   return {
     key: `report:${sale}:${at}`,
     severity: 'info',
-    title: `${name}: ${count(units.sold)} of ${count(units.total)} sold`,
+    title: `${name}: ${inWords(units.sold)} of ${inWords(units.total)} sold`,
     text: `${end} ${wrong}`,
     facts: [
-      ['Sold', `${count(units.sold)} of ${count(units.total)}`],
-      ['Held', count(units.held)],
-      ['Free', count(units.free)],
+      ['Sold', `${inWords(units.sold)} of ${inWords(units.total)}`],
+      ['Held', inWords(units.held)],
+      ['Free', inWords(units.free)],
       ...revenue.map(({ currency, left_minor }) => ['Revenue', money('en', left_minor, currency)] as const),
-      ['Joined', joined === null ? 'not known' : count(joined)],
+      ['Joined', joined === null ? 'not known' : inWords(joined)],
       ['Paid of those who joined', percent(conversion.joined_to_paid)],
     ],
     link: linkTo(consoleUrl, `/console/sales/${encodeURIComponent(sale)}/report`),

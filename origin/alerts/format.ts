@@ -2,6 +2,7 @@
  * Writes an alert for each channel: a mail, a message of Slack's incoming webhooks, an event of PagerDuty's Events API
  * v2. It is the only place that knows their shapes. Pure.
  */
+import { html } from 'hono/html'
 import type { Alert, Severity } from '../../shared/api/operators/alerts.ts'
 
 interface Mail {
@@ -20,14 +21,11 @@ const MAX_SUMMARY = 1_024
 /** Slack refuses a message with more fields in a section. */
 const MAX_FIELDS = 10
 
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 /** A header has one line. */
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
 export function mailOf({ severity, title, text, facts, link, at }: Alert): Mail {
   const when = new Date(at).toUTCString()
-  const rows = facts.map(([name, value]) => `<tr><td>${escaped(name)}</td><td><b>${escaped(value)}</b></td></tr>`)
   return {
     subject: oneLine(severity === 'info' ? title : `${WORDS[severity]}: ${title}`),
     text: [
@@ -40,11 +38,14 @@ export function mailOf({ severity, title, text, facts, link, at }: Alert): Mail 
       ...(link === null ? [] : ['', link]),
       '',
     ].join('\n'),
-    html:
-      `<!doctype html><html lang="en"><body style="font:15px/1.5 system-ui,sans-serif">` +
-      `<p style="font-size:18px"><b>${MARKS[severity]} ${escaped(title)}</b></p><p>${escaped(text)}</p>` +
-      `<table cellpadding="4">${rows.join('')}<tr><td>When</td><td>${escaped(when)}</td></tr></table>` +
-      `${link === null ? '' : `<p><a href="${escaped(link)}">Open it in the console</a></p>`}</body></html>`,
+    html: String(html`<!doctype html>
+<html lang="en"><body style="font:15px/1.5 system-ui,sans-serif">
+<p style="font-size:18px"><b>${MARKS[severity]} ${title}</b></p><p>${text}</p>
+<table cellpadding="4">
+${[...facts, ['When', when]].map(([name, value]) => html`<tr><td>${name}</td><td><b>${value}</b></td></tr>`)}
+</table>
+${link !== null && html`<p><a href="${link}">Open it in the console</a></p>`}
+</body></html>`),
   }
 }
 

@@ -16,6 +16,7 @@ import {
   days,
   httpBase,
   httpUrl,
+  mailAddresses,
   milliseconds,
   number,
   oneOf,
@@ -85,13 +86,7 @@ const Settings = v.object({
     'Sender of the mails: an address, or `Name <address>`',
   ),
   ALERT_MAIL_TO: optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => text.split(/[\s,]+/).filter((one) => one !== '')),
-      v.minLength(1, 'an address is required'),
-      v.maxLength(20, 'at most 20 addresses'),
-      v.everyItem((one) => /^[^\s<>@]+@[^\s<>@]+$/.test(one), 'addresses with a space between them are required'),
-    ),
+    mailAddresses,
     'Addresses that hear of findings by mail, with a space between them; needs `SMTP_URL`',
   ),
   ALERT_SLACK_URL: optional(httpUrl, 'Incoming webhook of Slack that hears of findings'),

@@ -30,3 +30,10 @@ export const httpBase = v.pipe(
 export const oneOf = <const T extends string>(...values: T[]) =>
   v.picklist(values, `${values.slice(0, -1).join(', ')} or ${values.at(-1)} is required`)
 export const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
+export const mailAddresses = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(/[\s,]+/).filter((one) => one !== '')),
+  v.minLength(1, 'an address is required'),
+  v.maxLength(20, 'at most 20 addresses'),
+  v.everyItem((one) => /^[^\s<>@]+@[^\s<>@]+$/.test(one), 'addresses with a space between them are required'),
+)

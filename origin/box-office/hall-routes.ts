@@ -18,10 +18,10 @@ import {
 } from '../../shared/api/operators/hall-admin.ts'
 import { isSold, statusOf } from '../../shared/api/order-status.ts'
 import { SeatId, SectionId } from '../../shared/api/public.ts'
-import { invalidField, problem, problemIn } from '../../shared/problem.ts'
+import { problem, problemIn } from '../../shared/problem.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { idempotencyKey, jsonBody, refuse, sendProblem } from '../lib/http/request.ts'
+import { idempotencyKey, jsonBody, refuse, requireFuture, sendProblem } from '../lib/http/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import { orderAt } from '../orders/order-json.ts'
 import { type Orders, requireOrder } from '../orders/orders.ts'
@@ -29,7 +29,6 @@ import type { AdminSales } from '../sales-api/admin-sales.ts'
 import { chartDocument } from '../seats/chart-document.ts'
 import type { Halls } from '../seats/halls.ts'
 import type { Gates } from '../stock/gate/gate.ts'
-import type { SeatChange } from '../stock/gate/seat-change.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
 import { sellAtBoxOffice } from './box-office.ts'
 import { sectionStates, statesText } from './hall-state.ts'
@@ -43,6 +42,7 @@ import {
   priceSeats,
   releaseSeats,
   type SeatsChanged,
+  tellGate,
 } from './seat-changes.ts'
 import { seatHistory } from './seat-history.ts'
 import { readSeatTable } from './seat-upload.ts'
@@ -80,20 +80,13 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
     return { sale, hall: hall ?? refuse(problem('not-found', { detail: 'The sale has no hall.' })) }
   }
 
-  async function tellGate(saleId: string, change: SeatChange) {
-    await gates
-      .of(saleId)
-      .changeSeats(change)
-      .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate not updated; the reconciler heals it'))
-  }
-
   async function published(
     c: Context,
     saleId: string,
     { changes, count, unchanged }: SeatsChanged,
     isBlocked: boolean,
   ) {
-    for (const change of changes) await tellGate(saleId, change)
+    for (const change of changes) await tellGate({ gates, log }, saleId, change)
     await sales.publish(saleId)
     return c.json({ [isBlocked ? 'blocked' : 'released']: count, unchanged })
   }
@@ -159,9 +152,9 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
 
       .post('/sales/:sale/seats/block', jsonBody(BlockSeats), async (c) => {
         const saleId = c.req.param('sale')
-        const { until } = c.req.valid('json')
-        if (until !== null && Date.parse(until) <= sales.nowMs()) refuse(invalidField('until', 'must be in the future'))
-        return published(c, saleId, await blockSeats(sql, saleId, c.req.valid('json'), operatorOf(c)), true)
+        const request = c.req.valid('json')
+        requireFuture('until', request.until, sales.nowMs())
+        return published(c, saleId, await blockSeats(sql, saleId, request, operatorOf(c)), true)
       })
 
       // The chart gets a new version, because buyers were shown the old prices under the old one.
@@ -180,7 +173,7 @@ export function hallRoutes({ sql, gates, halls, sales, reconciler, log }: HallDe
       .post('/orders/:order/move', jsonBody(MoveRequest), async (c) => {
         const found = await requireOrder(sql, c.req.param('order'))
         const { order, move } = await moveSeat(sql, found, c.req.valid('json'), operatorOf(c))
-        if (move) await tellGate(order.sale_id, move)
+        if (move) await tellGate({ gates, log }, order.sale_id, move)
         return c.json(orderAt({ tax: found.tax ?? null, ...order }, sales.nowMs()))
       })
 

@@ -3,6 +3,7 @@
  * orders, the sale's row and then those of its sections, so that nobody gets a seat meanwhile; the caller updates the
  * fast gate afterwards.
  */
+import type { Logger } from 'pino'
 import type { MoveRequest, PriceSeats, ReleaseSeats } from '../../shared/api/operators/hall-admin.ts'
 import { HELD, isSold, statusOf } from '../../shared/api/order-status.ts'
 import { chargeIssue } from '../../shared/api/stripe-amount.ts'
@@ -12,6 +13,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, moveOrders, type OrderRow } from '../ledger/order-statements.ts'
 import type { StoredLine } from '../ledger/schema/orders.ts'
 import { lockRunningSale, publishPhase } from '../sales/sale-queries.ts'
+import type { Gates } from '../stock/gate/gate.ts'
 import { blockChange, moveChange, type SeatChange } from '../stock/gate/seat-change.ts'
 import { conflict, lockSections, nextVersion } from './section-queries.ts'
 
@@ -64,6 +66,18 @@ export const releaseSeats = (sql: Sql, saleId: string, request: ReleaseSeats, op
         and seat_index = any(${blocked.map(({ seat_index }) => seat_index)}::int[])`
     return blocked
   })
+
+/** Tells the gate of a change that the ledger has. A gate that misses it is healed by the reconciler. */
+export async function tellGate(
+  { gates, log }: { readonly gates: Pick<Gates, 'of'>; readonly log: Pick<Logger, 'warn'> },
+  saleId: string,
+  change: SeatChange,
+): Promise<void> {
+  await gates
+    .of(saleId)
+    .changeSeats(change)
+    .catch((error) => log.warn({ sale: saleId, error: String(error) }, 'gate not updated; the reconciler heals it'))
+}
 
 /** The name in the audit log of who releases the seats whose time has come. */
 const BY_THE_CLOCK = 'the clock'

@@ -6,7 +6,7 @@ import type { DownloadOptions } from '../images/download.ts'
 import type { Images } from '../images/images.ts'
 import { ownImage } from '../images/sale-pictures.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, refuse } from '../lib/http/request.ts'
+import { jsonBody, refuse, requireFuture } from '../lib/http/request.ts'
 import { operatorOf } from '../operators/operator-auth.ts'
 import type { ChangeNotes } from '../sales/change-notes.ts'
 import type { OperatedSales, Sales } from '../sales/sales.ts'
@@ -33,10 +33,6 @@ interface FeedDeps {
 const LISTED = 500
 
 export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDeps) {
-  const checkUntil = (until: string | null | undefined) => {
-    if (until && Date.parse(until) <= sales.nowMs()) refuse(invalidField('until', 'must be in the future'))
-  }
-
   return new Hono()
     .get('/sales/:sale/feed', async (c) => {
       const all = await listPosts(sql, c.req.param('sale'), LISTED)
@@ -46,7 +42,7 @@ export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDe
     .post('/sales/:sale/feed', jsonBody(PostRequest), async (c) => {
       const saleId = c.req.param('sale')
       const { text, urgent, image, until } = c.req.valid('json')
-      checkUntil(until)
+      requireFuture('until', until, sales.nowMs())
       const post = {
         until,
         level: urgent ? 'warning' : null,
@@ -62,7 +58,7 @@ export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDe
       const saleId = c.req.param('sale')
       const n = numberIn(c.req.param('n'))
       const { image, ...change } = c.req.valid('json')
-      checkUntil(change.until)
+      requireFuture('until', change.until, sales.nowMs())
       const picture = image === undefined ? {} : { image: image && (await ownImage(image, images, downloads)) }
       const edited = await sql.begin((tx) => editPost(tx, saleId, n, { ...change, ...picture }, operatorOf(c)))
       if (edited === null) return refuse(invalidField('until', 'only a post on top of all pages has an end'))
@@ -83,7 +79,7 @@ export function adminFeedRoutes({ sql, sales, notes, images, downloads }: FeedDe
       const saleId = c.req.param('sale')
       const operator = operatorOf(c)
       const announcement = c.req.valid('json')
-      checkUntil(announcement.until)
+      requireFuture('until', announcement.until, sales.nowMs())
       const made = await notes.make({ action: 'announce', sale: saleId, operator, ...announcement }, (audited) =>
         sql.begin((tx) => publishPost(tx, saleId, announcement, operator, audited)),
       )

@@ -4,9 +4,11 @@
  * authenticates it at their bank. Its state comes from responses, from signed webhooks, and from the list of events
  * that Stripe keeps for thirty days.
  */
+
 import Stripe from 'stripe'
 import type { Card, DeclineCode } from '../../shared/api/public.ts'
 import { fromStripe, toStripe } from '../../shared/api/stripe-amount.ts'
+import { capital } from '../../shared/format.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import {
   authorizeResult,
@@ -311,7 +313,7 @@ const BRANDS: Readonly<Record<string, string>> = {
 function cardOf(card: Stripe.Charge.PaymentMethodDetails.Card | undefined): Card | undefined {
   const { brand, last4 } = card ?? {}
   if (!brand || !last4) return undefined
-  return { brand: BRANDS[brand] ?? brand.charAt(0).toUpperCase() + brand.slice(1), last4 }
+  return { brand: BRANDS[brand] ?? capital(brand), last4 }
 }
 
 /**

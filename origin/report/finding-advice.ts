@@ -3,6 +3,7 @@
  */
 import type { Level, Place } from '../../shared/api/operators/live.ts'
 import type { FindingKind } from '../findings/finding-queries.ts'
+import { reasonOf } from '../webhooks/failure.ts'
 
 /** The parts of a finding that a page can show. */
 export interface About {
@@ -14,6 +15,13 @@ interface Advice {
   readonly level: Exclude<Level, 'good'>
   readonly advice: string
   readonly place: (about: About) => Place
+}
+
+/** Why a finding is so, as far as it says it: for an endpoint in words, for the rest as the error says it. */
+export function reasonIn(kind: string, detail: unknown, ofEndpoint = reasonOf): string | null {
+  const { error } = (detail ?? {}) as { readonly error?: unknown }
+  if (typeof error !== 'string') return null
+  return kind === 'webhook_failed' ? ofEndpoint(error) : error
 }
 
 const stock = (): Place => ({ text: 'Go to the stock', href: '#stock' })

@@ -10,10 +10,9 @@ import { allFindings, NO_SALE, readFindings } from '../findings/finding-queries.
 import type { Sql } from '../ledger/connection.ts'
 import { query } from '../lib/http/request.ts'
 import type { OperatedSales } from '../sales/sales.ts'
-import { reasonOf } from '../webhooks/failure.ts'
 import { secondsOf } from './by-second/seconds.ts'
 import { KEPT_MINUTES, readMarkers, readSeconds } from './by-second/seconds-queries.ts'
-import { FINDING_ADVICE } from './finding-advice.ts'
+import { FINDING_ADVICE, reasonIn } from './finding-advice.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
 import { type ListAnnouncements, saleReport } from './sale-report.ts'
 
@@ -79,12 +78,11 @@ export const findingRoutes = (sql: Sql) =>
 function asSeen({ subject: _, detail, ...finding }: Awaited<ReturnType<typeof allFindings>>[number]): SeenFinding {
   const { sale, kind, product_id, first_seen_at, closed_at } = finding
   const { level, advice, place } = FINDING_ADVICE[kind] ?? FINDING_ADVICE.unknown
-  const { order, error } = (detail ?? {}) as Readonly<Record<string, unknown>>
-  const reason = typeof error !== 'string' ? null : kind === 'webhook_failed' ? reasonOf(error) : error
+  const { order } = (detail ?? {}) as Readonly<Record<string, unknown>>
   return {
     ...finding,
     product_id: product_id || null,
-    reason,
+    reason: reasonIn(kind, detail),
     level,
     advice,
     place: place({ saleId: sale ?? '', orderId: typeof order === 'string' ? order : null }),

@@ -24,7 +24,8 @@ export interface Filters {
 }
 
 /** The ids that are lower and higher than those of all orders. */
-const [FIRST_ID, LAST_ID] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 /** The lowest id of an order that is made at this time (UUIDv7, RFC 9562). */
 const idAt = (ms: number) =>
   ms
@@ -106,7 +107,7 @@ const COUNT_TIMEOUT_MS = 1_000
 const NONE = Object.fromEntries(ALL_STATUSES.map((status) => [statusOf(status), 0])) as Counts
 type Counts = Record<keyof NonNullable<OrderCounts['counts']>, number>
 /** The code of Postgres for a statement that took too long. */
-const QUERY_CANCELED = '57014'
+export const QUERY_CANCELED = '57014'
 
 /** The orders of a sale, a product and a time in each status, and those with a problem among them. */
 export function countByStatus(sql: Sql, filters: Omit<Filters, 'statuses' | 'isProblem'>): Promise<OrderCounts> {

@@ -8,7 +8,7 @@ import { numberOf } from '../../shared/format.ts'
 import { storedText } from '../../shared/lib/text.ts'
 import { invalidField, ProblemError } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { ALL_STATUSES, type Filters, newestOrders } from './order-filters.ts'
+import { ALL_STATUSES, type Filters, LAST_ID, newestOrders, QUERY_CANCELED } from './order-filters.ts'
 import { type Found, findByProbes, findSimilar, type Probe } from './support-queries.ts'
 
 export interface Search extends Omit<Filters, 'statuses'> {
@@ -34,8 +34,6 @@ const [EXACT, WORDS, PRODUCT, SIMILAR] = [0, 1, 2, 3]
 const SHORTEST = 2
 /** A shorter word would be similar to too many others. */
 const SHORTEST_SIMILAR = 4
-/** The code of Postgres for a statement that took too long. */
-const QUERY_CANCELED = '57014'
 /** If a search finds this many orders, the input is taken to have no typing error. */
 const FEW = 5
 
@@ -113,7 +111,6 @@ async function findAll(sql: Sql, typed: string, filters: Filters): Promise<reado
   return [...found, ...similar.filter(({ order_id }) => !known.has(order_id))]
 }
 
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const isAfter = (one: Found, after: Found) =>
   one.rank > after.rank || (one.rank === after.rank && one.order_id < after.order_id)
 

@@ -52,36 +52,38 @@ function keysOf(view: ViewEvent, named: NamedKeys): Readonly<Record<(typeof KIND
   }
 }
 
-const MINUTE_KINDS = ['total', ...KEYED, 'rule'] as const
 const KINDS = ['total', ...KEYED] as const
+type ByKind<T> = Readonly<Record<By, Map<string, T>>>
+const byKind = <T>() => Object.fromEntries([...KINDS, 'rule'].map((by) => [by, new Map()])) as unknown as ByKind<T>
 
-/** What belongs to one sale in one span of time, by kind and key. */
 interface Group<T> {
   readonly sale: string
   readonly span: number
-  readonly of: Readonly<Record<By, Map<string, T>>>
+  readonly of: T
 }
 
-/** The groups of a page of the log. Its events are of few groups, and most follow one of the same group. */
+/**
+ * What belongs to one sale in one span of time. The events of a page of the log are of few such groups, and most follow
+ * one of the same group.
+ */
 class Groups<T> {
+  readonly #make: () => T
   readonly #bySpan = new Map<number, Map<string, Group<T>>>()
   #latest: Group<T> | undefined
 
-  of(sale: string, span: number): Group<T>['of'] {
-    if (this.#latest?.sale !== sale || this.#latest.span !== span) this.#latest = this.#find(sale, span)
-    return this.#latest.of
+  constructor(make: () => T) {
+    this.#make = make
+  }
+
+  of(sale: string, span: number): T {
+    const latest = this.#latest?.sale === sale && this.#latest.span === span ? this.#latest : this.#find(sale, span)
+    this.#latest = latest
+    return latest.of
   }
 
   #find(sale: string, span: number): Group<T> {
-    const bySale = this.#bySpan.get(span) ?? new Map<string, Group<T>>()
-    this.#bySpan.set(span, bySale)
-    const group = bySale.get(sale) ?? {
-      sale,
-      span,
-      of: Object.fromEntries(MINUTE_KINDS.map((by) => [by, new Map()])) as Group<T>['of'],
-    }
-    bySale.set(sale, group)
-    return group
+    const bySale = getOrAdd(this.#bySpan, span, () => new Map<string, Group<T>>())
+    return getOrAdd(bySale, sale, () => ({ sale, span, of: this.#make() }))
   }
 
   all(): Group<T>[] {
@@ -90,9 +92,9 @@ class Groups<T> {
 }
 
 export class Tally {
-  readonly #rows = new Groups<CountRow>()
-  readonly #visitors = new Groups<Set<string>>()
-  readonly #pages = new Groups<Set<string>>()
+  readonly #rows = new Groups(byKind<CountRow>)
+  readonly #visitors = new Groups(byKind<Set<string>>)
+  readonly #pages = new Groups(() => new Set<string>())
   readonly #named: NamedKeys
 
   constructor(named: NamedKeys) {
@@ -100,7 +102,7 @@ export class Tally {
   }
 
   get rows(): readonly CountRow[] {
-    return this.#rows.all().flatMap(({ of }) => MINUTE_KINDS.flatMap((by) => [...of[by].values()]))
+    return this.#rows.all().flatMap(({ of }) => Object.values(of).flatMap((rows) => [...rows.values()]))
   }
 
   /** The visitors of counted views, by the names of `uniquesKey`. */
@@ -114,8 +116,7 @@ export class Tally {
 
   /** The counted views whose page was seen, by the names of `pagesKey`. */
   get pages(): ReadonlyMap<string, ReadonlySet<string>> {
-    const named = this.#pages.all().map(({ sale, span, of }) => [pagesKey(sale, span), of.total.get('')] as const)
-    return new Map(named.flatMap(([key, views]) => (views ? [[key, views] as const] : [])))
+    return new Map(this.#pages.all().map(({ sale, span, of }) => [pagesKey(sale, span), of]))
   }
 
   add(decision: Decision): void {
@@ -126,8 +127,7 @@ export class Tally {
     const minute = Math.floor(atMs / MINUTE_MS)
     for (const by of KINDS) count(this.#rowOf(sale, minute, by, keys[by]), decision)
     if ('rule' in decision) count(this.#rowOf(sale, minute, 'rule', decision.rule), decision)
-    if (kind === 'counted' || kind === 'seen')
-      getOrAdd(this.#pages.of(sale, beatOf(atMs)).total, '', () => new Set()).add(view.view)
+    if (kind === 'counted' || kind === 'seen') this.#pages.of(sale, beatOf(atMs)).add(view.view)
     if (kind !== 'counted') return
     const visitors = this.#visitors.of(sale, Math.floor(view.at_ms / DAY_MS))
     for (const by of KINDS) getOrAdd(visitors[by], keys[by], () => new Set()).add(view.pseudonym)
@@ -157,7 +157,7 @@ function count(row: CountRow, decision: Decision): void {
   }
 }
 
-function getOrAdd<T>(map: Map<string, T>, key: string, make: () => T): T {
+function getOrAdd<Key, T>(map: Map<Key, T>, key: Key, make: () => T): T {
   const found = map.get(key)
   if (found !== undefined) return found
   const made = make()

@@ -16,7 +16,14 @@ import {
   parseJson,
   tryParse,
 } from '../../../shared/parse.ts'
-import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../../shared/problem.ts'
+import {
+  invalidField,
+  type Problem,
+  ProblemError,
+  type ProblemType,
+  problem,
+  problemResponse,
+} from '../../../shared/problem.ts'
 
 /** For JSON about one buyer. */
 export const NO_STORE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -56,6 +63,11 @@ export function sendJson(body: object, status: number, headers: Readonly<Record<
 /** Ends the request with a problem; app.onError sends it. */
 export function refuse(p: Problem): never {
   throw new ProblemError(p)
+}
+
+/** Refuses a time of a body that is over. */
+export function requireFuture(field: string, time: string | null | undefined, nowMs: number): void {
+  if (time && Date.parse(time) <= nowMs) refuse(invalidField(field, 'must be in the future'))
 }
 
 /**

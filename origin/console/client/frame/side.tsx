@@ -2,9 +2,11 @@
  * The frame around every page: on a desk a column with all pages, on a laptop a rail of icons, on a phone a bar with a
  * menu.
  */
+
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useRef } from 'preact/hooks'
 import { Link, useLocation, useSearch } from 'wouter-preact'
+import { capital } from '../../../../shared/format.ts'
 import { admin, read } from '../api.ts'
 import { instant } from '../parts.tsx'
 import { environment, may, session, shop, signOut } from '../session.ts'
@@ -21,8 +23,7 @@ export const saleQuery = (sale: string) => ({
 /** The host of the visitors' pages, and where these pages run. */
 function Brand({ isSmall = false }: { readonly isSmall?: boolean }) {
   const host = shop.value === null ? 'Console' : new URL(shop.value).host
-  const name =
-    environment.value === null ? '' : `${environment.value.charAt(0).toUpperCase()}${environment.value.slice(1)}`
+  const name = environment.value === null ? '' : capital(environment.value)
   return (
     <p class="brand">
       <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">

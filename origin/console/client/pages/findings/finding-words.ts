@@ -1,6 +1,8 @@
 /** Findings in words, for the page of all findings. Pure. */
+
 import type { SeenFinding } from '../../../../../shared/api/operators/alerts.ts'
 import type { AsJson } from '../../../../../shared/api/operators/answers.ts'
+import { capital } from '../../../../../shared/format.ts'
 
 export type Finding = AsJson<SeenFinding>
 
@@ -14,8 +16,7 @@ export function verdictOf(open: readonly Pick<Finding, 'level'>[]) {
 }
 
 export function titleOf({ kind }: Pick<Finding, 'kind'>): string {
-  const text = kind.replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return capital(kind.replaceAll('_', ' '))
 }
 
 /** The sale, the product and the units that it is about, and why it is so. */

@@ -1,7 +1,7 @@
 /** Tells each entry of an order's history in a sentence, with mails and webhooks in words. Pure. */
 
 import type { CANCEL_REASONS } from '../../../../../shared/api/order-status.ts'
-import { exactly, money } from '../../../../../shared/format.ts'
+import { capital, exactly, money } from '../../../../../shared/format.ts'
 import type { IconName } from '../../sheet/icon.tsx'
 import type { Mark } from '../../sheet/marks.tsx'
 import { describe as describeAction } from '../audit/sentences.ts'
@@ -72,7 +72,7 @@ const levelOf = (what: string, detail: Entry['detail']): Described['level'] =>
 
 /** The card, such as `Visa •• 4242`, or else the method; empty if nothing has paid. */
 export function paidWith({ card, payment_method }: Pick<Order, 'card' | 'payment_method'>): string {
-  if (card) return `${card.brand.charAt(0).toUpperCase()}${card.brand.slice(1)} •• ${card.last4}`
+  if (card) return `${capital(card.brand)} •• ${card.last4}`
   return payment_method ?? ''
 }
 

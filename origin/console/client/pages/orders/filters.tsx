@@ -1,8 +1,10 @@
 /** The filters of the orders: a chip for each, which says what it is set to and takes it away, or opens a choice. */
+
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { capital } from '../../../../../shared/format.ts'
 import { readSales } from '../../api.ts'
 import { saleQuery } from '../../frame/side.tsx'
 import { Failure, instant, Loading, textIn } from '../../parts.tsx'
@@ -181,7 +183,7 @@ const ChooseTime = ({ onChoose }: { readonly onChoose: (made: string) => void })
       {Object.entries(MADE_WORDS).map(([made, words]) => (
         <li key={made}>
           <button type="button" class="btn bare" onClick={() => onChoose(made)}>
-            {`${words.charAt(0).toUpperCase()}${words.slice(1)}`}
+            {capital(words)}
           </button>
         </li>
       ))}

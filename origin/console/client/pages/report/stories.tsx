@@ -1,6 +1,6 @@
 /** What went wrong beside what was done: findings with how long they lasted, and actions in sentences. */
 import { Link } from 'wouter-preact'
-import { roughly } from '../../../../../shared/format.ts'
+import { capital, roughly } from '../../../../../shared/format.ts'
 import { moment, time } from '../../parts.tsx'
 import { Icon } from '../../sheet/icon.tsx'
 import { Columns, Section } from '../../sheet/page.tsx'
@@ -78,7 +78,7 @@ function Found({ finding: { at, what, until, detail }, names }: { readonly findi
   )
 }
 
-const sentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
+const sentence = (text: string) => `${capital(text)}.`
 
 function Done({ action: { at, what, by, detail }, names }: { readonly action: Incident; readonly names: Names }) {
   const product_id = textIn(detail.product_id)

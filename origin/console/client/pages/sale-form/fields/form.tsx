@@ -1,6 +1,8 @@
 /** The form around the fields, and the state of each: wrong, to decide, changed, or as it was. */
+
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId } from 'preact/hooks'
+import { capital } from '../../../../../../shared/format.ts'
 import { Dot } from '../../../sheet/marks.tsx'
 import type { Conflict, Difference } from '../changes/differences.ts'
 import { atOnce, inWords } from '../changes/field-words.ts'
@@ -101,7 +103,7 @@ export function useState({ path, note }: Pick<Named, 'path' | 'note'>): {
 }
 
 /** The API's messages are halves, such as "at most 3650 days". */
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+const sentence = (text: string) => `${capital(text)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 /** The properties that all inputs share. */
 export function useField(named: Pick<Named, 'path' | 'note'>) {

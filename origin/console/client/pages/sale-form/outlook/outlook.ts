@@ -1,5 +1,7 @@
 /** What comes of a sale's settings: the question to the model, and its answer in the form's sentences. Pure. */
+
 import type { Funnel } from '../../../../../../shared/api/operators/live.ts'
+import { capital } from '../../../../../../shared/format.ts'
 import { type WhatComes, type WhatIf, whatComes } from '../../../../../../shared/what-if.ts'
 import { type Body, valueAt } from '../draft.ts'
 import { span, unitsFor } from './warnings.ts'
@@ -81,8 +83,6 @@ export function sentenceOf(now: WhatComes, before: WhatComes | null, clock: Cloc
   const instead = isOther ? ` instead of ${clock(was)}` : ''
   return [`Sold out at ${about(now.soldOutSeconds)}${instead};`, told]
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 export interface Stage {
   readonly name: 'Lobby' | 'Draw' | 'Line' | 'Last turns' | 'Over'
