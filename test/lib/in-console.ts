@@ -20,6 +20,8 @@ export async function followLink(page: Page, name: string): Promise<void> {
 }
 
 export async function openMenu(page: Page): Promise<void> {
+  // Before the page is there it has no menu either.
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
   const menu = page.getByRole('button', { name: 'Menu' })
   if (await menu.isVisible()) await menu.click()
 }
