@@ -28,6 +28,18 @@ export function Failure({ error }: { error: unknown }) {
   )
 }
 
+/** What could not be read, with a button that reads it again. */
+export const Unread = ({ error, onAgain }: { readonly error: unknown; onAgain(): unknown }) => (
+  <div class="sec">
+    <Failure error={error} />
+    <p>
+      <button type="button" class="btn" onClick={() => void onAgain()}>
+        Read it again
+      </button>
+    </p>
+  </div>
+)
+
 /** If fields are named, the detail is left out, because it would only repeat the first of them. */
 function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.problem.errors) return error.problem.title ?? error.message

@@ -9,7 +9,7 @@ import { count, Failure, figure, instant, Loading, useTitle } from './parts.tsx'
 import { may, shop } from './session.ts'
 import { SearchField } from './sheet/controls.tsx'
 import { Icon, Keys } from './sheet/icon.tsx'
-import { Dot, type Mark, Meter, Phase, State } from './sheet/marks.tsx'
+import { Dot, type Mark, Phase, State, StockMeter } from './sheet/marks.tsx'
 import { EmptyState, Head, Section } from './sheet/page.tsx'
 import { Picture } from './sheet/picture.tsx'
 import { Table } from './sheet/table.tsx'
@@ -165,13 +165,7 @@ function Running({ sale }: { readonly sale: Found }) {
     <li class="card">
       <Title sale={sale} isLarge />
       <div class="stack close">
-        <Meter
-          total={total}
-          shares={[
-            { name: 'sold', value: sold, colour: '--c1' },
-            { name: 'held', value: held, colour: '--c2' },
-          ]}
-        />
+        <StockMeter total={total} sold={sold} held={held} />
         <p class="row small">
           <span>
             <b>{count(sold)}</b> of {count(total)} sold

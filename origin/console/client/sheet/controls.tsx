@@ -1,4 +1,5 @@
 /** Controls that pages share: a choice of one, chips that filter, a search field, and radio buttons as boxes. */
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon, Keys } from './icon.tsx'
@@ -21,6 +22,30 @@ export const Segmented = <T extends string>({ label, value, options, onChoose }:
       </button>
     ))}
   </fieldset>
+)
+
+interface PickerProps {
+  /** The name for screen readers, where the choice speaks for itself. */
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, text: string])[]
+  /** True at the end of a row. */
+  readonly isLast?: boolean
+  onChoose(value: string): void
+}
+
+/** A choice of one among many, in a frame. */
+export const Picker = ({ label, value, options, isLast, onChoose }: PickerProps) => (
+  <label class={isLast ? 'field end' : 'field'}>
+    <span class="unseen">{label}</span>
+    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
 )
 
 interface ChipProps {
@@ -125,3 +150,25 @@ export const Options = <T extends string>({ legend, name, value, options, number
     ))}
   </fieldset>
 )
+
+/** Makes an element a place for files: its attributes, and whether files are over it now. */
+export function useDrop(onFiles: (files: FileList | undefined) => unknown) {
+  const isOver = useSignal(false)
+  return {
+    isOver: isOver.value,
+    place: {
+      onDragOver: (event: DragEvent) => {
+        event.preventDefault()
+        isOver.value = true
+      },
+      onDragLeave: () => {
+        isOver.value = false
+      },
+      onDrop: (event: DragEvent) => {
+        event.preventDefault()
+        isOver.value = false
+        void onFiles(event.dataTransfer?.files)
+      },
+    },
+  }
+}

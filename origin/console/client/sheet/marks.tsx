@@ -64,6 +64,20 @@ export const Meter = ({ shares, total }: { readonly shares: readonly Share[]; re
   </span>
 )
 
+interface Units {
+  readonly sold: number
+  readonly held: number
+  readonly total: number
+}
+
+export const stockShares = ({ sold, held }: Omit<Units, 'total'>): readonly Share[] => [
+  { name: 'sold', value: sold, colour: '--c1' },
+  { name: 'held', value: held, colour: '--c2' },
+]
+
+/** What is sold and held of some units. */
+export const StockMeter = (units: Units) => <Meter shares={stockShares(units)} total={units.total} />
+
 const RADIUS = 52
 /** The gap between two arcs in percent of the ring. */
 const GAP = 0.6

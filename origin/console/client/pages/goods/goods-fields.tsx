@@ -6,6 +6,7 @@ import { languageName } from '../../parts.tsx'
 import { Segmented } from '../../sheet/controls.tsx'
 import { type Body, type Json, valueAt } from '../sale-form/draft.ts'
 import { Framed, type Named, Row, useField } from '../sale-form/fields/form.tsx'
+import { InputRow } from '../sale-form/fields/rows.tsx'
 import { valuesIn } from './variants.ts'
 
 interface ListProps extends Named {
@@ -37,16 +38,7 @@ export function useList({ path, note, none, upperCase = false }: Omit<ListProps,
   return { input, level: inside ? ('is-bad' as const) : level, note: inside ? inside[1] : said }
 }
 
-export function ListRow({ label, ...named }: ListProps) {
-  const { input, level, note } = useList(named)
-  return (
-    <Row label={label} id={input.id} level={level} note={note}>
-      <Framed level={level}>
-        <input {...input} />
-      </Framed>
-    </Row>
-  )
-}
+export const ListRow = ({ label, ...named }: ListProps) => <InputRow label={label} field={useList(named)} />
 
 /** A plain text counts as the English one. */
 const textsOf = (value: Json | undefined): Body => (typeof value === 'string' ? { en: value } : ((value ?? {}) as Body))

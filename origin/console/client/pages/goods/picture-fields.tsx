@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { send } from '../../api.ts'
+import { useDrop } from '../../sheet/controls.tsx'
 import { Icon } from '../../sheet/icon.tsx'
 import { Dot } from '../../sheet/marks.tsx'
 import { shownAt } from '../../sheet/picture.tsx'
@@ -20,7 +21,6 @@ interface AddProps {
 export function AddPicture({ label, multiple = false, isSmall = false, onPicture }: AddProps) {
   const waiting = useSignal(0)
   const faults = useSignal<readonly string[]>([])
-  const isOver = useSignal(false)
   const address = useRef<HTMLInputElement>(null)
   /** Pictures are added one at a time, so that they keep their order. */
   const add = async (pictures: readonly { readonly name: string; readonly read: () => Promise<string> }[]) => {
@@ -48,22 +48,14 @@ export function AddPicture({ label, multiple = false, isSmall = false, onPicture
     void add([{ name: url, read: () => fetchPicture(url) }])
     field.value = ''
   }
+  const drop = useDrop(addFiles)
   const file = useRef<HTMLInputElement>(null)
   const many = waiting.value
   return (
     <fieldset
       aria-label={label}
-      class={`drop ${isSmall ? 'line' : ''} ${isOver.value ? 'is-over' : ''}`}
-      onDragOver={(event) => {
-        event.preventDefault()
-        isOver.value = true
-      }}
-      onDragLeave={() => (isOver.value = false)}
-      onDrop={(event) => {
-        event.preventDefault()
-        isOver.value = false
-        void addFiles(event.dataTransfer?.files)
-      }}
+      class={`drop ${isSmall ? 'line' : ''} ${drop.isOver ? 'is-over' : ''}`}
+      {...drop.place}
     >
       {!isSmall && <b class="small">Drop pictures here</b>}
       <button type="button" class="btn" onClick={() => file.current?.click()}>

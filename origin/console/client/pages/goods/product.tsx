@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { money } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
 import { Icon } from '../../sheet/icon.tsx'
-import { Dot, Meter, State } from '../../sheet/marks.tsx'
+import { Dot, State, StockMeter } from '../../sheet/marks.tsx'
 import { Picture } from '../../sheet/picture.tsx'
 import { type Body, valueAt } from '../sale-form/draft.ts'
 import { Framed, isWithin, Row, useField, useForm } from '../sale-form/fields/form.tsx'
@@ -95,13 +95,7 @@ function Summary({ path, product, variants }: SummaryProps) {
         {typeof price === 'number' ? money('en', price, String(currency)) : <span class="is-bad mark">no price</span>}
       </b>
       <span class="stack tight">
-        <Meter
-          total={total}
-          shares={[
-            { name: 'sold', value: sold, colour: '--c1' },
-            { name: 'held', value: held, colour: '--c2' },
-          ]}
-        />
+        <StockMeter total={total} sold={sold} held={held} />
         <small class="quiet">
           {product.sold === undefined
             ? `${count(total - withheld)}, from when it is saved`

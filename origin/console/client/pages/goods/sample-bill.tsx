@@ -7,6 +7,7 @@ import { billOf, type Discount, type PricedLine, priceOfDelivery, type Terms } f
 import { money } from '../../../../../shared/format.ts'
 import { send } from '../../api.ts'
 import { count, countryName } from '../../parts.tsx'
+import { Picker } from '../../sheet/controls.tsx'
 import { type Body, configOf, currencyOf, isSection } from '../sale-form/draft.ts'
 import { Framed, useForm } from '../sale-form/fields/form.tsx'
 import { labelOf, variantsOf } from './variants.ts'
@@ -81,14 +82,14 @@ export function SampleBill() {
                 onInput={({ currentTarget }) => (quantity.value = currentTarget.value)}
               />
             </Framed>
-            <Picked
+            <Picker
               label="Of"
               value={String(units.indexOf(unit))}
               options={units.map(({ name }, i) => [String(i), name])}
               onChoose={(one) => (at.value = Number(one))}
             />
             {to !== undefined && (
-              <Picked
+              <Picker
                 label="To"
                 value={to}
                 options={countries.map((one) => [one, countryName(one)])}
@@ -96,7 +97,7 @@ export function SampleBill() {
               />
             )}
             {codes.length > 0 && (
-              <Picked
+              <Picker
                 label="Code"
                 value={code.value}
                 options={[['', 'no code'], ...codes.map((one) => [one.code, one.code] as const)]}
@@ -122,26 +123,6 @@ export function SampleBill() {
     </div>
   )
 }
-
-interface PickedProps {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [value: string, text: string])[]
-  onChoose(value: string): void
-}
-
-const Picked = ({ label, value, options, onChoose }: PickedProps) => (
-  <label class="field">
-    <span class="unseen">{label}</span>
-    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-      {options.map(([option, text]) => (
-        <option key={option} value={option}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-)
 
 interface BillProps {
   readonly config: Body

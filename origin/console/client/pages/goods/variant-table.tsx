@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
 import { count } from '../../parts.tsx'
 import { Icon } from '../../sheet/icon.tsx'
-import { Dot, Meter } from '../../sheet/marks.tsx'
+import { Dot, StockMeter } from '../../sheet/marks.tsx'
 import { atOnce, inWords } from '../sale-form/changes/field-words.ts'
 import type { Body, Json } from '../sale-form/draft.ts'
 import { Framed, isWithin, useForm } from '../sale-form/fields/form.tsx'
@@ -240,13 +240,7 @@ function VariantRow({ path, variant, currency, price, isSaved, onPaste }: Varian
       {isSaved && (
         <>
           <td class="wide">
-            <Meter
-              total={total}
-              shares={[
-                { name: 'sold', value: sold, colour: '--c1' },
-                { name: 'held', value: held, colour: '--c2' },
-              ]}
-            />
+            <StockMeter total={total} sold={sold} held={held} />
           </td>
           <td class="n wide">{count(sold + held)}</td>
           <td class="n">

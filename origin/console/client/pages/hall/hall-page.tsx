@@ -9,7 +9,7 @@ import { useSearch } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
 import type { Hall } from '../../../../../shared/hall/hall-model.ts'
 import { count, Failure, instant, Loading } from '../../parts.tsx'
-import { Meter } from '../../sheet/marks.tsx'
+import { StockMeter } from '../../sheet/marks.tsx'
 import { Section } from '../../sheet/page.tsx'
 import { Move } from './chosen/move-seat.tsx'
 import { SeatStory } from './chosen/seat-story.tsx'
@@ -150,15 +150,7 @@ function Sections({ sections }: Pick<HallState, 'sections'>) {
                 </th>
                 <td class="n wide">{row.currency !== '' && money('en', row.price_minor, row.currency)}</td>
                 <td class="wide">
-                  {row.type !== null && (
-                    <Meter
-                      total={row.total}
-                      shares={[
-                        { name: 'sold', value: row.sold, colour: '--c1' },
-                        { name: 'held', value: row.held, colour: '--c2' },
-                      ]}
-                    />
-                  )}
+                  {row.type !== null && <StockMeter total={row.total} sold={row.sold} held={row.held} />}
                 </td>
                 {figures(row).map((units, i) => (
                   <td key={i} class="n">

@@ -8,6 +8,7 @@ import { useRef } from 'preact/hooks'
 import type { PromoCodesCheck } from '../../../../../shared/api/goods.ts'
 import { ApiError } from '../../api.ts'
 import { count, Failure, whoChanged } from '../../parts.tsx'
+import { useDrop } from '../../sheet/controls.tsx'
 import { Dialog } from '../../sheet/dialog.tsx'
 import { Icon, Keys } from '../../sheet/icon.tsx'
 import { Verdict } from '../../sheet/page.tsx'
@@ -52,7 +53,6 @@ function Importing({ sale, list, currency, at, onClose }: Omit<ImportProps, 'isO
   const many = list.codes.length
   const file = useRef<HTMLInputElement>(null)
   const isPasting = useSignal(false)
-  const isOver = useSignal(false)
   const pasted = useSignal('')
   const check = useMutation({
     mutationFn: async ({ name, csv }: { readonly name: string; readonly csv: string }): Promise<Checked> => {
@@ -79,6 +79,7 @@ function Importing({ sale, list, currency, at, onClose }: Omit<ImportProps, 'isO
   const take = async (chosen: File | undefined) => {
     if (chosen) check.mutate({ name: chosen.name, csv: await chosen.text() })
   }
+  const drop = useDrop((files) => take(files?.[0]))
   const checked = check.data
   return (
     <>
@@ -86,20 +87,7 @@ function Importing({ sale, list, currency, at, onClose }: Omit<ImportProps, 'isO
         The list takes the place of {many === 0 ? 'what there is' : `the ${count(many)} there are`}: all of it, or none.
         Codes that were used must stay in it. Export first, and change that.
       </p>
-      <fieldset
-        class={`drop line ${isOver.value ? 'is-over' : ''}`}
-        aria-label="The list"
-        onDragOver={(event) => {
-          event.preventDefault()
-          isOver.value = true
-        }}
-        onDragLeave={() => (isOver.value = false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          isOver.value = false
-          void take(event.dataTransfer?.files[0])
-        }}
-      >
+      <fieldset class={`drop line ${drop.isOver ? 'is-over' : ''}`} aria-label="The list" {...drop.place}>
         <span>
           {checked ? (
             <>

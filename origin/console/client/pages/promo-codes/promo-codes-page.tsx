@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useLocation, useSearch } from 'wouter-preact'
 import { saleQuery } from '../../frame/side.tsx'
-import { count, Failure, Loading, useTitle } from '../../parts.tsx'
+import { count, Loading, Unread, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { SearchField, Segmented } from '../../sheet/controls.tsx'
 import { Icon, Keys } from '../../sheet/icon.tsx'
@@ -81,16 +81,7 @@ export function PromoCodesPage({ sale }: { sale: string }) {
           )}
         </div>
       </Head>
-      {error && (
-        <div class="sec">
-          <Failure error={error} />
-          <p>
-            <button type="button" class="btn" onClick={() => void refetch()}>
-              Read it again
-            </button>
-          </p>
-        </div>
-      )}
+      {error && <Unread error={error} onAgain={refetch} />}
       {!list && !error && <Loading />}
       {list && about && (
         <Codes sale={sale} codes={codes} about={about as unknown as Body} chosen={chosen} onChoose={choose} />

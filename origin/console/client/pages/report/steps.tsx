@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact'
 import { lossesOf } from '../../../../../shared/api/operators/report.ts'
 import { count, figure, unitsSum } from '../../parts.tsx'
-import { Meter } from '../../sheet/marks.tsx'
+import { StockMeter } from '../../sheet/marks.tsx'
 import { Columns, Section } from '../../sheet/page.tsx'
 import { FunnelDrawing } from '../sale/funnel.tsx'
 import { countOrUnknown, inMoney, loss, percent, type Report, totalsOf } from './read-report.ts'
@@ -117,13 +117,7 @@ function Products({ report: { figures } }: Props) {
                 </th>
                 <td class="n">{count(units.sold)}</td>
                 <td class="wide share">
-                  <Meter
-                    total={units.total}
-                    shares={[
-                      { name: 'sold', value: units.sold, colour: '--c1' },
-                      { name: 'held', value: units.held, colour: '--c2' },
-                    ]}
-                  />
+                  <StockMeter total={units.total} sold={units.sold} held={units.held} />
                 </td>
                 <td class="n">{inMoney(sold_minor, currency)}</td>
               </tr>

@@ -3,7 +3,7 @@
 import type { Second } from '../../../../../shared/api/operators/seconds.ts'
 import { money } from '../../../../../shared/format.ts'
 import { count, figure } from '../../parts.tsx'
-import { Ring, Spark } from '../../sheet/marks.tsx'
+import { Ring, Spark, stockShares } from '../../sheet/marks.tsx'
 import type { Live } from './live-stream.ts'
 
 interface FiguresProps {
@@ -18,10 +18,7 @@ export function LiveFigures({ live: { state, funnel }, seconds }: FiguresProps) 
   const { sold, held, available, buffer, total } = state.invariant
   const currency = state.products[0]?.currency ?? 'EUR'
   const { paid, arrived, waiting, revenue_minor: revenue } = funnel
-  const shares = [
-    { name: 'sold', value: sold, colour: '--c1' },
-    { name: 'held', value: held, colour: '--c2' },
-  ] as const
+  const shares = stockShares({ sold, held })
   const pace = paceOf(seconds)
   return (
     <dl class="figs">

@@ -1,7 +1,7 @@
 /** The stock by product, or by the sections of a hall: sold, held and free units visibly add up to the total. */
 import { Link } from 'wouter-preact'
 import { count, unitsSum } from '../../parts.tsx'
-import { Meter, State } from '../../sheet/marks.tsx'
+import { State, StockMeter } from '../../sheet/marks.tsx'
 import { Section } from '../../sheet/page.tsx'
 import { RestockControl } from './controls.tsx'
 import type { Live } from './live-stream.ts'
@@ -75,13 +75,7 @@ function Row({
         {buffer > 0 && <small class="quiet"> {count(buffer)} withheld</small>}
       </th>
       <td class="share">
-        <Meter
-          total={total}
-          shares={[
-            { name: 'sold', value: sold, colour: '--c1' },
-            { name: 'held', value: held, colour: '--c2' },
-          ]}
-        />
+        <StockMeter total={total} sold={sold} held={held} />
       </td>
       <td class="n">{count(sold)}</td>
       <td class="n">{count(held)}</td>

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useMutation, useQuery } from '@tanstack/preact-query'
 import type { Synonyms as Lists } from '../../../../../shared/api/front.ts'
 import { ApiError, send } from '../../api.ts'
-import { count, Failure, Loading, time, useTitle } from '../../parts.tsx'
+import { count, Failure, Loading, time, Unread, useTitle } from '../../parts.tsx'
 import { may, queries } from '../../session.ts'
 import { Icon } from '../../sheet/icon.tsx'
 import { Head, Section, Verdict } from '../../sheet/page.tsx'
@@ -33,16 +33,7 @@ export function SynonymsPage() {
   return (
     <>
       <Head title="Search" sub="What visitors’ search takes for the same, and what it does not find." />
-      {error && (
-        <div class="sec">
-          <Failure error={error} />
-          <p>
-            <button type="button" class="btn" onClick={() => void refetch()}>
-              Read it again
-            </button>
-          </p>
-        </div>
-      )}
+      {error && <Unread error={error} onAgain={refetch} />}
       {!data && !error && <Loading />}
       {data && <Synonyms {...data} />}
     </>

@@ -43,7 +43,7 @@ export interface Named {
   readonly optional?: boolean
 }
 
-type Level = '' | 'is-bad' | 'is-watch' | 'is-info'
+export type Level = '' | 'is-bad' | 'is-watch' | 'is-info'
 
 export const isWithin = (path: string, parent: string) => `${path}.`.startsWith(`${parent}.`)
 

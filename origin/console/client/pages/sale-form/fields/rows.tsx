@@ -1,5 +1,5 @@
 /** The rows of the form: a label, a control, and what the value does. */
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { LANGUAGES } from '../../../../../../shared/api/fields.ts'
 import { money } from '../../../../../../shared/format.ts'
@@ -7,7 +7,7 @@ import { languageName } from '../../../parts.tsx'
 import { Segmented } from '../../../sheet/controls.tsx'
 import { Icon } from '../../../sheet/icon.tsx'
 import { type Body, type Json, valueAt } from '../draft.ts'
-import { Framed, type Named, Row, useField, useForm, useState } from './form.tsx'
+import { Framed, type Level, type Named, Row, useField, useForm, useState } from './form.tsx'
 import { useMoney, useNumber, useText, useTime } from './inputs.ts'
 
 interface TextProps extends Named {
@@ -19,6 +19,28 @@ interface TextProps extends Named {
   /** Called instead of writing the text to the path. */
   readonly onText?: (text: string) => void
 }
+
+interface InputRowProps {
+  readonly label: ComponentChildren
+  /** The input, as the hooks of inputs.ts make it. */
+  readonly field: {
+    readonly input: JSX.InputHTMLAttributes<HTMLInputElement> & { readonly id: string }
+    readonly level: Level
+    readonly note: ComponentChildren
+  }
+  readonly isShort?: boolean
+  readonly before?: ComponentChildren
+  readonly unit?: ComponentChildren
+}
+
+/** A row with one input. */
+export const InputRow = ({ label, field: { input, level, note }, ...frame }: InputRowProps) => (
+  <Row label={label} id={input.id} level={level} note={note}>
+    <Framed level={level} {...frame}>
+      <input {...input} />
+    </Framed>
+  </Row>
+)
 
 export function TextRow({ label, list, rows, isShort = false, placeholder, onText, ...named }: TextProps) {
   const { input, level, note } = useText(named, onText)
@@ -35,42 +57,21 @@ export function TextRow({ label, list, rows, isShort = false, placeholder, onTex
   )
 }
 
-export function NumberRow({ label, unit, ...named }: Named & { readonly unit?: string; readonly none?: string }) {
-  const { input, level, note } = useNumber(named)
-  return (
-    <Row label={label} id={input.id} level={level} note={note}>
-      <Framed level={level} isShort unit={unit}>
-        <input {...input} />
-      </Framed>
-    </Row>
-  )
-}
+export const NumberRow = ({ label, unit, ...named }: Named & { readonly unit?: string; readonly none?: string }) => (
+  <InputRow label={label} field={useNumber(named)} isShort unit={unit} />
+)
 
 /** The sign of a currency, such as €. */
 export const signOf = (currency: string) =>
   /^[A-Z]{3}$/.test(currency) ? money('en', 0, currency).replaceAll(/[\d.,\s]/g, '') : ''
 
-export function MoneyRow({ label, ...named }: Named & { readonly currency: string; readonly none?: string }) {
-  const { input, level, note } = useMoney(named)
-  return (
-    <Row label={label} id={input.id} level={level} note={note}>
-      <Framed level={level} isShort before={signOf(named.currency)}>
-        <input {...input} />
-      </Framed>
-    </Row>
-  )
-}
+export const MoneyRow = ({ label, ...named }: Named & { readonly currency: string; readonly none?: string }) => (
+  <InputRow label={label} field={useMoney(named)} isShort before={signOf(named.currency)} />
+)
 
-export function TimeRow({ label, ...named }: Named & { readonly none?: string; readonly zone?: string }) {
-  const { input, level, note } = useTime(named)
-  return (
-    <Row label={label} id={input.id} level={level} note={note}>
-      <Framed level={level}>
-        <input {...input} />
-      </Framed>
-    </Row>
-  )
-}
+export const TimeRow = ({ label, ...named }: Named & { readonly none?: string; readonly zone?: string }) => (
+  <InputRow label={label} field={useTime(named)} />
+)
 
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 

@@ -9,6 +9,7 @@ import { LANGUAGES, type Language } from '../../../../../../shared/api/fields.ts
 import type { SaleConfig } from '../../../../../../shared/api/operators/sale-config.ts'
 import { admin } from '../../../api.ts'
 import { Failure } from '../../../parts.tsx'
+import { Picker } from '../../../sheet/controls.tsx'
 import { Icon } from '../../../sheet/icon.tsx'
 import { configOf } from '../draft.ts'
 import { useForm } from '../fields/form.tsx'
@@ -56,8 +57,8 @@ export function Phone({ isTall, first }: { readonly isTall: boolean; readonly fi
     <section class="sec" aria-label="On a phone">
       <header>
         <h2>On a phone</h2>
-        <Picked label="Page" value={state.value} options={PAGES} onChoose={(to) => (state.value = to)} isLast />
-        <Picked
+        <Picker label="Page" value={state.value} options={PAGES} onChoose={(to) => (state.value = to)} isLast />
+        <Picker
           label="Language"
           value={lang.value}
           options={LANGUAGES.map((one) => [one, one.toUpperCase()])}
@@ -89,27 +90,6 @@ export function Phone({ isTall, first }: { readonly isTall: boolean; readonly fi
     </section>
   )
 }
-
-interface PickedProps {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [value: string, text: string])[]
-  readonly isLast?: boolean
-  onChoose(value: string): void
-}
-
-const Picked = ({ label, value, options, isLast, onChoose }: PickedProps) => (
-  <label class={isLast ? 'field end' : 'field'}>
-    <span class="unseen">{label}</span>
-    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-      {options.map(([option, text]) => (
-        <option key={option} value={option}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-)
 
 /**
  * A frame that is as wide as a phone in CSS pixels, scaled to the available width. A new page keeps the scroll

@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact'
 import { money } from '../../../../../../shared/format.ts'
 import { count, instant } from '../../../parts.tsx'
 import { Icon } from '../../../sheet/icon.tsx'
-import { Meter } from '../../../sheet/marks.tsx'
+import { StockMeter } from '../../../sheet/marks.tsx'
 import { unitsOf, variantsOf } from '../../goods/variants.ts'
 import { type Body, isSection, newProduct, valueAt } from '../draft.ts'
 import { useForm } from '../fields/form.tsx'
@@ -138,13 +138,7 @@ function ForSale({ products, toGoods }: { readonly products: readonly Body[]; re
         <p>
           <b>{count(total)} units</b> {named(products)}
         </p>
-        <Meter
-          total={total}
-          shares={[
-            { name: 'sold', value: sold, colour: '--c1' },
-            { name: 'held', value: held, colour: '--c2' },
-          ]}
-        />
+        <StockMeter total={total} sold={sold} held={held} />
         <p class="key">
           <Keyed colour="--c1" value={sold} name="sold" />
           <Keyed colour="--c2" value={held} name="held" />
