@@ -3,8 +3,9 @@
  * tests call it as well, and it does nothing while the last build is newer than its sources.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { BuildOptions } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ENTRY = fileURLToPath(new URL('../console/client/main.tsx', import.meta.url))
@@ -15,12 +16,14 @@ export async function buildConsole(): Promise<void> {
   if (isUpToDate(readManifest())) return
   const startedMs = Date.now()
   const { build } = await import('esbuild')
-  const { metafile } = await build({
+  const options = {
     absWorkingDir: ROOT,
     entryPoints: [ENTRY],
     outdir: DIST,
     // Browsers cache an asset permanently, so its name changes with its content.
     entryNames: 'console-[hash]',
+    chunkNames: 'console-[name]-[hash]',
+    assetNames: 'console-[name]-[hash]',
     bundle: true,
     minify: true,
     metafile: true,
@@ -28,23 +31,32 @@ export async function buildConsole(): Promise<void> {
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // The console's face is served beside its script and style.
-    loader: { '.woff2': 'file' },
-    assetNames: 'console-[name]-[hash]',
     logLevel: 'silent',
-  })
-  const outputs = Object.keys(metafile.outputs).map((path) => basename(path))
-  const named = (ending: string) => outputs.find((name) => name.endsWith(ending)) ?? ''
-  const inputs = [...Object.keys(metafile.inputs), LOCK_FILE]
+  } satisfies BuildOptions
+  // Each page has a script of its own. All pages share one style sheet, with the console's face beside it.
+  const scripts = await build({ ...options, splitting: true, loader: { '.css': 'empty' } })
+  const styles = await build({ ...options, loader: { '.woff2': 'file' }, write: false })
+  const written = styles.outputFiles.filter(({ path }) => !path.endsWith('.js'))
+  for (const { path, contents } of written) writeFileSync(path, contents)
+  const named = (paths: readonly string[], ending: string) =>
+    paths.map((path) => basename(path)).filter((name) => name.endsWith(ending))
+  const outputs = Object.entries(scripts.metafile.outputs)
+  const [entry = ''] = outputs.flatMap(([path, { entryPoint }]) => (entryPoint === relative(ROOT, ENTRY) ? path : []))
+  const others = written.map(({ path }) => path)
+  const all = named([...Object.keys(scripts.metafile.outputs), ...others], '')
   writeManifest({
-    script: named('.js'),
-    style: named('.css'),
-    faces: outputs.filter((name) => name.endsWith('.woff2')),
-    inputs,
+    script: basename(entry),
+    preloads: (scripts.metafile.outputs[entry]?.imports ?? [])
+      .filter(({ kind }) => kind === 'import-statement')
+      .map(({ path }) => basename(path)),
+    scripts: named(Object.keys(scripts.metafile.outputs), '.js'),
+    style: named(others, '.css')[0] ?? '',
+    faces: named(others, '.woff2'),
+    inputs: [...Object.keys(styles.metafile.inputs), LOCK_FILE],
     built_ms: startedMs,
   })
   for (const name of readdirSync(DIST))
-    if (name.startsWith('console-') && !outputs.includes(name)) rmSync(join(DIST, name), { force: true })
+    if (name.startsWith('console-') && !all.includes(name)) rmSync(join(DIST, name), { force: true })
 }
 
 function isUpToDate(built: ConsoleBuild | undefined): boolean {
@@ -63,7 +75,11 @@ function writeManifest(built: ConsoleBuild): void {
 
 /** The manifest that `build.ts` writes next to the assets. */
 export interface ConsoleBuild {
+  /** The entry's script, and those that it imports at once. */
   readonly script: string
+  readonly preloads: readonly string[]
+  /** All scripts, one for each page and for what several pages share. */
+  readonly scripts: readonly string[]
   readonly style: string
   /** The files of the console's face. */
   readonly faces: readonly string[]

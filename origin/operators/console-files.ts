@@ -26,11 +26,14 @@ export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
   const asset = (name: string, type: string) =>
     [name, { type, body: new Uint8Array(readFileSync(join(DIST, name))) }] as const
   const faces = built.faces.map((name) => asset(name, 'font/woff2'))
-  const assets = new Map([asset(built.script, 'text/javascript'), asset(built.style, 'text/css'), ...faces])
+  const scripts = built.scripts.map((name) => asset(name, 'text/javascript'))
+  const assets = new Map([...scripts, asset(built.style, 'text/css'), ...faces])
   const pageOf = (title: string, body: unknown) => documentOf(title, `/console/assets/${built.style}`, body)
   const page = pageOf(
     'Console',
-    html`<div id="console"></div><noscript>The console needs JavaScript.</noscript>
+    // The session is read while the scripts load.
+    html`<link rel="preload" href="/console/session" as="fetch" crossorigin><div id="console"></div><noscript>The console needs JavaScript.</noscript>
+${built.preloads.map((name) => html`<link rel="modulepreload" href="/console/assets/${name}">`)}
 <script type="module" src="/console/assets/${built.script}"></script>`,
   )
   const message = (title: string, text: string) =>

@@ -9,6 +9,7 @@ import { useLedger } from '../../test/lib/servers.ts'
 import { readEvents } from '../events/reader.ts'
 import { advanceOrders, moveOrders } from '../ledger/order-statements.ts'
 import { record } from '../ledger/record.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { addSeconds, deleteSeconds, readSeconds } from './by-second/seconds-queries.ts'
 import { addFigures, addOrderCounts, minuteTotals, readMinutes } from './report-queries.ts'
@@ -44,6 +45,25 @@ test('each change of an order counts once, with two counting at a time and one t
     await count(rounds)
     expect(await totals('counted')).toEqual({ reserved: 5, paying: 2, confirmed: 1, cancelled: 1, paid_minor: 1_000 })
   }
+})
+
+test('an order that is not paid counts why: each declined attempt, and what ended it', async () => {
+  await writeSale(sql, 'unpaid', saleOf(100))
+  const [one = '', two = ''] = await reserve('unpaid', 2)
+  for (const [order, transition, codes] of [
+    [one, TRANSITIONS.declineAttempt, 'insufficient_funds'],
+    [one, TRANSITIONS.declineLast, 'expired_card'],
+    [two, TRANSITIONS.abandon, undefined],
+  ] as const) {
+    await moveOrders(sql, [order], TRANSITIONS.beginPayment)
+    await advanceOrders(sql, [{ order, ...(codes && { declineCode: codes }) }], transition)
+  }
+  await count()
+  expect(await totals('unpaid')).toEqual({
+    ...{ reserved: 2, paying: 3, declined: 2, cancelled: 2 },
+    ...{ 'declined.insufficient_funds': 1, 'declined.expired_card': 1 },
+    ...{ 'cancelled.declined': 1, 'cancelled.not_authenticated': 1 },
+  })
 })
 
 test('a change counts in its own minute, whose gauges are those before it until others are known', async () => {

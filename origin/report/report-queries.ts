@@ -4,8 +4,8 @@ import type { Figures, Incident, Minute } from '../../shared/api/operators/repor
 import { HELD, SOLD } from '../../shared/api/order-status.ts'
 import { READS } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import type { OrderRow } from '../ledger/order-statements.ts'
-import type { EventRow } from '../ledger/schema/events.ts'
+import { kindOf, type OrderRow } from '../ledger/order-statements.ts'
+import type { EventRow, OrderSnapshot } from '../ledger/schema/events.ts'
 import type { Gauges } from './figures.ts'
 
 /** The orders of a sale by status and currency. */
@@ -193,13 +193,30 @@ export const noteForecast = (
   update sale_minutes set gauges = gauges || ${sql.json(forecast)}
   where sale_id = ${saleId} and minute = date_trunc('minute', clock_timestamp())`
 
+/** The counts to which an event adds: its name, and for an order that was not paid also why. */
+function namesOf({ type, data }: EventRow): string[] {
+  const name = type.replace('order.', '')
+  const { reason: text, decline_code } = (data ?? {}) as OrderSnapshot
+  const reason = text ? kindOf(text) : null
+  const isDeclined = name === 'declined' || reason === 'declined'
+  return [
+    name,
+    ...(name === 'cancelled' && reason !== null ? [`cancelled.${reason}`] : []),
+    // The last declined attempt cancels its order, and has no other event.
+    ...(name === 'cancelled' && isDeclined ? ['declined'] : []),
+    ...(isDeclined ? [`declined.${decline_code ?? 'declined'}`] : []),
+  ]
+}
+
 /**
  * The order events by sale, time and name, each with the number of its orders. `paid_minor` is the price of those that
  * were confirmed.
  */
 export function countsOf(tx: Queryable, events: readonly EventRow[], unit: 'minute' | 'second') {
-  const orders = events.flatMap(({ order_id, order_ids, type, at }) =>
-    (order_ids ?? [order_id]).map((id) => ({ id, name: type.replace('order.', ''), at: at.toISOString() })),
+  const orders = events.flatMap((event) =>
+    (event.order_ids ?? [event.order_id]).flatMap((id) =>
+      namesOf(event).map((name) => ({ id, name, at: event.at.toISOString() })),
+    ),
   )
   return tx`
     select o.sale_id, date_trunc(${unit}, e.at) as ${tx(unit)}, each_name.name, sum(each_name.value) as orders

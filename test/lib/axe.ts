@@ -53,7 +53,15 @@ export async function faultsByLook(page: Page, looks = LOOKS): Promise<[look: st
   return found
 }
 
+/** Names the elements that reach furthest out of a page that is wider than its window. */
 export async function tooWide(page: Page): Promise<string[]> {
-  const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-  return wide > 0 ? [`${wide} px wider than the window`] : []
+  const wide = await page.evaluate<[number, string[]]>(`[
+    document.documentElement.scrollWidth - innerWidth,
+    [...document.querySelectorAll('body *')]
+      .map((element) => [element.getBoundingClientRect().right - innerWidth, element])
+      .filter(([over]) => over > 0).sort(([a], [b]) => b - a).slice(0, 3)
+      .map(([over, element]) => over + ' px: ' + element.outerHTML.slice(0, 120)),
+  ]`)
+  const [over, elements] = wide
+  return over > 0 ? [`${over} px wider than the window: ${elements.join('; ')}`] : []
 }

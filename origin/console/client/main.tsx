@@ -5,38 +5,55 @@ import { type ComponentChild, render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
 import { listen } from './frame/keys.ts'
+import { lazily } from './frame/lazily.tsx'
 import { openPalette, Palette } from './frame/palette.tsx'
 import { SaleFrame } from './frame/sale-frame.tsx'
 import { Side, Top } from './frame/side.tsx'
 import { SignedOut, SignInPage } from './frame/sign-in.tsx'
-import { AccessPage } from './pages/access/access-page.tsx'
-import { AuditPage } from './pages/audit/audit-page.tsx'
 import { AnnounceButtons } from './pages/feed/announce.tsx'
-import { FeedPage } from './pages/feed/feed-page.tsx'
-import { FindingsPage } from './pages/findings/findings-page.tsx'
-import { BoxOfficePage } from './pages/hall/box-office-page.tsx'
-import { HallPage } from './pages/hall/hall-page.tsx'
-import { ImportPage } from './pages/hall/import-page.tsx'
-import { InvitationsPage } from './pages/invitations/invitations-page.tsx'
-import { OperatorsPage } from './pages/operators/operators-page.tsx'
-import { OrderPage } from './pages/order/order-page.tsx'
-import { OrdersPage } from './pages/orders/orders-page.tsx'
-import { PreviewPage } from './pages/preview/preview-page.tsx'
-import { PromoCodesPage } from './pages/promo-codes/promo-codes-page.tsx'
-import { QueuesPage } from './pages/queues/queues-page.tsx'
-import { ReportPage } from './pages/report/report-page.tsx'
 import type { NoticeControl } from './pages/sale/controls.tsx'
-import { SalePage } from './pages/sale/sale-page.tsx'
-import { EditSalePage, GoodsPage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
-import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
-import { SynonymsPage } from './pages/search/synonyms-page.tsx'
-import { VisitorsPage } from './pages/visitors/visitors-page.tsx'
-import { WebhooksPage } from './pages/webhooks/webhooks-page.tsx'
 import { Failure, Loading } from './parts.tsx'
 import { SalesPage } from './sales-page.tsx'
 import { queries, readSession, session } from './session.ts'
 import { Head } from './sheet/page.tsx'
 import { Toast } from './toast.tsx'
+
+// Each page's script is loaded when the page is first shown.
+const AccessPage = lazily(() => import('./pages/access/access-page.tsx').then(({ AccessPage }) => AccessPage))
+const AuditPage = lazily(() => import('./pages/audit/audit-page.tsx').then(({ AuditPage }) => AuditPage))
+const FeedPage = lazily(() => import('./pages/feed/feed-page.tsx').then(({ FeedPage }) => FeedPage))
+const FindingsPage = lazily(() => import('./pages/findings/findings-page.tsx').then(({ FindingsPage }) => FindingsPage))
+const BoxOfficePage = lazily(() =>
+  import('./pages/hall/box-office-page.tsx').then(({ BoxOfficePage }) => BoxOfficePage),
+)
+const HallPage = lazily(() => import('./pages/hall/hall-page.tsx').then(({ HallPage }) => HallPage))
+const ImportPage = lazily(() => import('./pages/hall/import-page.tsx').then(({ ImportPage }) => ImportPage))
+const InvitationsPage = lazily(() =>
+  import('./pages/invitations/invitations-page.tsx').then(({ InvitationsPage }) => InvitationsPage),
+)
+const OperatorsPage = lazily(() =>
+  import('./pages/operators/operators-page.tsx').then(({ OperatorsPage }) => OperatorsPage),
+)
+const OrderPage = lazily(() => import('./pages/order/order-page.tsx').then(({ OrderPage }) => OrderPage))
+const OrdersPage = lazily(() => import('./pages/orders/orders-page.tsx').then(({ OrdersPage }) => OrdersPage))
+const PreviewPage = lazily(() => import('./pages/preview/preview-page.tsx').then(({ PreviewPage }) => PreviewPage))
+const PromoCodesPage = lazily(() =>
+  import('./pages/promo-codes/promo-codes-page.tsx').then(({ PromoCodesPage }) => PromoCodesPage),
+)
+const QueuesPage = lazily(() => import('./pages/queues/queues-page.tsx').then(({ QueuesPage }) => QueuesPage))
+const ReportPage = lazily(() => import('./pages/report/report-page.tsx').then(({ ReportPage }) => ReportPage))
+const SalePage = lazily(() => import('./pages/sale/sale-page.tsx').then(({ SalePage }) => SalePage))
+const EditSalePage = lazily(() =>
+  import('./pages/sale-form/sale-form-page.tsx').then(({ EditSalePage }) => EditSalePage),
+)
+const GoodsPage = lazily(() => import('./pages/sale-form/sale-form-page.tsx').then(({ GoodsPage }) => GoodsPage))
+const NewSalePage = lazily(() => import('./pages/sale-form/sale-form-page.tsx').then(({ NewSalePage }) => NewSalePage))
+const ScheduledPage = lazily(() =>
+  import('./pages/scheduled/scheduled-page.tsx').then(({ ScheduledPage }) => ScheduledPage),
+)
+const SynonymsPage = lazily(() => import('./pages/search/synonyms-page.tsx').then(({ SynonymsPage }) => SynonymsPage))
+const VisitorsPage = lazily(() => import('./pages/visitors/visitors-page.tsx').then(({ VisitorsPage }) => VisitorsPage))
+const WebhooksPage = lazily(() => import('./pages/webhooks/webhooks-page.tsx').then(({ WebhooksPage }) => WebhooksPage))
 
 /** What features offer to change what visitors of a sale read. */
 const NOTICES: readonly NoticeControl[] = [AnnounceButtons]

@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Funnel } from '../../../shared/api/operators/live.ts'
 import { ApiError } from './api.ts'
+import { count, instant } from './format.ts'
 import { Icon, type IconName, Keys } from './sheet/icon.tsx'
 import { type Done, say } from './toast.tsx'
 
@@ -217,25 +218,9 @@ export function Copy({ name, text }: { name: string; text: string }) {
   )
 }
 
-const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' })
-const REGION_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' })
-export const languageName = (language: string) => LANGUAGE_NAMES.of(language) ?? language
-export const countryName = (country: string) => REGION_NAMES.of(country) ?? country
-
-/** The time in the reader's time zone, on a 24-hour clock. */
-export const instant = (iso: string) =>
-  new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
 /** Says who made the change because of which a call was refused (412), and when. */
 export const whoChanged = ({ by, at }: ApiError['problem']) =>
   typeof by === 'string' && typeof at === 'string' ? `${by} (${instant(at)})` : 'Somebody'
-
-/** The time with its seconds. */
-export const moment = (iso: string) =>
-  new Date(iso).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
-export const time = (iso: string) => new Date(iso).toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })
-export const count = (value: number) => value.toLocaleString('en')
-/** The number, with a decimal if it is below ten. */
-export const figure = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })
 
 /** Says what became of the called visitors who have not arrived. */
 export const whoCame = ({ did_not_come, may_come }: Pick<Funnel, 'did_not_come' | 'may_come'>) =>

@@ -1,6 +1,6 @@
 /** Marks for states and shares: a state is a shape as well as a colour, and a share is drawn to its length. */
 import type { ComponentChildren } from 'preact'
-import { count } from '../parts.tsx'
+import { count } from '../format.ts'
 
 /** `unknown` is what nobody knows now, and `off` is what is over or not used. */
 export type Mark = 'good' | 'watch' | 'bad' | 'info' | 'unknown' | 'off'

@@ -5,7 +5,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
-import { figure } from '../parts.tsx'
+import { figure, minuteOf, time } from '../format.ts'
 import {
   areaPath,
   between,
@@ -64,8 +64,7 @@ const HEIGHTS = ['14rem', '3.5rem'] as const
 const GRID_STEPS = [4, 1.9] as const
 const PAGE = 30
 
-const clockOf = (ms: number, withSeconds: boolean) =>
-  new Date(ms).toLocaleTimeString('en', { timeStyle: withSeconds ? 'medium' : 'short', hourCycle: 'h23' })
+const clockOf = (ms: number, withSeconds: boolean) => (withSeconds ? time : minuteOf)(ms)
 const percent = (share: number) => `${Math.round(share * 10_000) / 100}%`
 
 export function TimeChart({ title, times, panes, marks, spans, initial, aside, onSpan }: TimeChartProps) {

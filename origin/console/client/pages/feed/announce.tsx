@@ -1,7 +1,8 @@
 /** The buttons that announce something in a sale, in the head and beside what visitors read, with their dialog. */
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
-import { Confirm, count } from '../../parts.tsx'
+import { count } from '../../format.ts'
+import { Confirm } from '../../parts.tsx'
 import { may, shop } from '../../session.ts'
 import { Dialog, Effects } from '../../sheet/dialog.tsx'
 import { Icon } from '../../sheet/icon.tsx'

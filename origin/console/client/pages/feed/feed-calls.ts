@@ -1,7 +1,7 @@
 /** What an operator does with the posts of a sale. Each change reports its result and how to undo it. */
 import type { AnnouncementRequest, PostChange, PostRequest } from '../../../../../shared/api/operators/requests.ts'
 import { admin, read } from '../../api.ts'
-import { time } from '../../parts.tsx'
+import { time } from '../../format.ts'
 import type { Done } from '../../toast.tsx'
 
 const calls = admin.sales[':sale']

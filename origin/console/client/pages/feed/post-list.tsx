@@ -1,6 +1,7 @@
 /** The posts of a sale: the one on top first, then the latest; each is edited or retracted where it stands. */
 import { useSignal } from '@preact/signals'
-import { Confirm, instant, languageName, time } from '../../parts.tsx'
+import { instant, languageName, time } from '../../format.ts'
+import { Confirm } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Dialog, Effects } from '../../sheet/dialog.tsx'
 import { Icon } from '../../sheet/icon.tsx'

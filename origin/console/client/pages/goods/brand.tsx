@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { brandSheet, contrast } from '../../../../../edge/pages/brand.ts'
 import en from '../../../../../edge/pages/words/en.json' with { type: 'json' }
 import { LANGUAGES, type Language, TimeZone } from '../../../../../shared/api/fields.ts'
-import { instant, languageName } from '../../parts.tsx'
+import { instant, languageName } from '../../format.ts'
 import { Segmented } from '../../sheet/controls.tsx'
 import { Icon } from '../../sheet/icon.tsx'
 import { Dot } from '../../sheet/marks.tsx'

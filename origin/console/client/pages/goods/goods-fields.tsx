@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { LANGUAGES, type Language } from '../../../../../shared/api/fields.ts'
-import { languageName } from '../../parts.tsx'
+import { languageName } from '../../format.ts'
 import { Segmented } from '../../sheet/controls.tsx'
 import { type Body, type Json, valueAt } from '../sale-form/draft.ts'
 import { Framed, type Named, Row, useField } from '../sale-form/fields/form.tsx'

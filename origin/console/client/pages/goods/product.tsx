@@ -1,7 +1,7 @@
 /** One product as a row that opens to its fields: pictures, texts, sizes, limits. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { money } from '../../../../../shared/format.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import { Icon } from '../../sheet/icon.tsx'
 import { Dot, State, StockMeter } from '../../sheet/marks.tsx'
 import { Picture } from '../../sheet/picture.tsx'

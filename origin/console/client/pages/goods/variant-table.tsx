@@ -1,7 +1,7 @@
 /** The variants of a product as a table: price, units, what is taken, and SKU, with a row that fills all of them. */
 import { useSignal } from '@preact/signals'
 import { decimal, minorOf } from '../../../../../shared/format.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import { Icon } from '../../sheet/icon.tsx'
 import { Dot, StockMeter } from '../../sheet/marks.tsx'
 import { atOnce, inWords } from '../sale-form/changes/field-words.ts'

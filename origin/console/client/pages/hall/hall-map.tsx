@@ -16,7 +16,7 @@ import {
   type Point,
   type Seat,
 } from '../../../../../shared/hall/hall-model.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import { Icon } from '../../sheet/icon.tsx'
 import { type Colours, coloursOf, drawHall, drawMarks, type View } from './seat-drawing.ts'
 import { countsOf, kindName, rowOf, STATES, seatName, toggleSeats, within } from './seats.ts'

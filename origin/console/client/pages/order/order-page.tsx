@@ -5,7 +5,8 @@ import { useQuery } from '@tanstack/preact-query'
 import { Link } from 'wouter-preact'
 import { money } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
-import { Failure, Loading, moment, textIn, useSubmit, useTitle } from '../../parts.tsx'
+import { day, moment, time } from '../../format.ts'
+import { Failure, Loading, textIn, useSubmit, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Icon } from '../../sheet/icon.tsx'
 import { Dot, State } from '../../sheet/marks.tsx'
@@ -96,10 +97,10 @@ function Story({ order }: { readonly order: Order }) {
       {may('operator') && <NoteForm order={order.order_id} />}
       <ol class="story" aria-label="Timeline">
         {entries.map((entry, i) => {
-          const { title, text, icon, level } = describe(entry, order, clock)
+          const { title, text, icon, level } = describe(entry, order, time)
           const at = new Date(entry.at)
-          const day = at.toDateString()
-          const isNewDay = day !== (i === 0 ? now : new Date(entries[i - 1]?.at ?? 0).toDateString())
+          const date = at.toDateString()
+          const isNewDay = date !== (i === 0 ? now : new Date(entries[i - 1]?.at ?? 0).toDateString())
           return (
             <li key={`${entry.at} ${entry.kind} ${entry.what} ${i}`} class={level && `is-${level}`}>
               <span class="mk">
@@ -113,8 +114,8 @@ function Story({ order }: { readonly order: Order }) {
                 )}
               </div>
               <time dateTime={entry.at} title={isWhole.value ? undefined : `${moment(entry.at)}.${millisOf(at)}`}>
-                {isNewDay && `${at.toLocaleDateString('en', { month: 'short', day: 'numeric' })}, `}
-                {clock(entry.at)}
+                {isNewDay && `${day(entry.at)}, `}
+                {time(entry.at)}
                 {isWhole.value && `.${millisOf(at)}`}
               </time>
             </li>
@@ -125,7 +126,6 @@ function Story({ order }: { readonly order: Order }) {
   )
 }
 
-const clock = (iso: string) => new Date(iso).toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })
 const millisOf = (at: Date) => String(at.getMilliseconds()).padStart(3, '0')
 
 function NoteForm({ order }: { readonly order: string }) {

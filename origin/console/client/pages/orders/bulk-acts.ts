@@ -2,7 +2,7 @@
 import type { FoundOrder } from '../../../../../shared/api/operators/answers.ts'
 import { money } from '../../../../../shared/format.ts'
 import { ApiError, admin } from '../../api.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import type { IconName } from '../../sheet/icon.tsx'
 
 export interface Act {

@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact'
 import type { FoundOrder } from '../../../../../shared/api/operators/answers.ts'
 import { money } from '../../../../../shared/format.ts'
-import { count, moment } from '../../parts.tsx'
+import { count, day, dayOfYear, minuteOf, moment, time } from '../../format.ts'
 import { State } from '../../sheet/marks.tsx'
 import { Picture } from '../../sheet/picture.tsx'
 import { Table } from '../../sheet/table.tsx'
@@ -143,11 +143,8 @@ const imagesOf = ({ picture }: FoundOrder) => (picture === null ? [] : [{ url: p
 /** The time of today's orders, and the day of earlier ones. */
 function madeAt(iso: string, now: Date): string {
   const at = new Date(iso)
-  const time = at.toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })
-  if (at.toDateString() === now.toDateString()) return time
-  const isThisYear = at.getFullYear() === now.getFullYear()
-  const day = at.toLocaleDateString('en', { day: 'numeric', month: 'short', ...(!isThisYear && { year: 'numeric' }) })
-  return `${day}, ${time.slice(0, 5)}`
+  if (at.toDateString() === now.toDateString()) return time(iso)
+  return `${(at.getFullYear() === now.getFullYear() ? day : dayOfYear)(iso)}, ${minuteOf(iso)}`
 }
 
 function Method({ order }: { readonly order: FoundOrder }) {

@@ -2,7 +2,7 @@
 import type { PromoCode, PromoCodesCheck } from '../../../../../shared/api/goods.ts'
 import { money } from '../../../../../shared/format.ts'
 import type { Problem } from '../../../../../shared/problem.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import type { Mark } from '../../sheet/marks.tsx'
 
 /** A code as a GET lists it. `used` counts the orders that were not given up. */

@@ -3,8 +3,9 @@ import './promo-codes.css'
 import { useSignal } from '@preact/signals'
 import { useQuery } from '@tanstack/preact-query'
 import { useLocation, useSearch } from 'wouter-preact'
+import { count, minuteOf, shortly } from '../../format.ts'
 import { saleQuery } from '../../frame/side.tsx'
-import { count, Loading, Unread, useTitle } from '../../parts.tsx'
+import { Loading, Unread, useTitle } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { SearchField, Segmented } from '../../sheet/controls.tsx'
 import { Icon, Keys } from '../../sheet/icon.tsx'
@@ -21,14 +22,7 @@ import { download, ImportDialog } from './import-dialog.tsx'
 /** The table shows at most this many codes, because a browser becomes slow with more. */
 const SHOWN = 200
 
-/** The hour of today, or the day, with its year unless it is this one. */
-function at(iso: string): string {
-  const [date, now] = [new Date(iso), new Date()]
-  if (date.toDateString() === now.toDateString())
-    return date.toLocaleTimeString('en', { timeStyle: 'short', hourCycle: 'h23' })
-  const year = date.getFullYear() === now.getFullYear() ? undefined : 'numeric'
-  return date.toLocaleDateString('en', { day: 'numeric', month: 'short', year })
-}
+const at = (iso: string) => shortly(iso, minuteOf)
 
 export function PromoCodesPage({ sale }: { sale: string }) {
   const [, navigate] = useLocation()

@@ -1,6 +1,6 @@
 /** Queues in words: what each is for, what buyers notice when it fails, and what needs the operator. Pure. */
 import { roughly } from '../../../../../shared/format.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 
 interface QueueWords {
   readonly name: string

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import type { Second } from '../../../../../shared/api/operators/seconds.ts'
 import { admin, read } from '../../api.ts'
-import { count, time } from '../../parts.tsx'
+import { count, time } from '../../format.ts'
 import { TimeChart } from '../../sheet/time-chart.tsx'
 import { byMinutes, marksOf, ratesByMinute, ratesBySecond, valuesOf } from '../sale/seconds-chart.tsx'
 import type { Report } from './read-report.ts'

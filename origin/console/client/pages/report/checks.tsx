@@ -1,9 +1,8 @@
 /** These sections say who was refused, how payments went, what was forecast and counted, and what was said. */
 import { Link } from 'wouter-preact'
-import { count, figure, moment } from '../../parts.tsx'
-import { Bars } from '../../sheet/marks.tsx'
+import { count, figure, moment } from '../../format.ts'
 import { Columns, Section } from '../../sheet/page.tsx'
-import { Figure, Words } from '../sale/sides.tsx'
+import { Figure, Unpaid, Words } from '../sale/sides.tsx'
 import { apart, countOrUnknown, percent, type Report, totalsOf } from './read-report.ts'
 
 type Props = { readonly report: Report }
@@ -89,16 +88,11 @@ function BotsAndRules({ report: { attacks, sale } }: Props) {
 }
 
 function Payments({ report }: Props) {
-  const { confirmed = 0, declined = 0, expired = 0, cancelled = 0 } = totalsOf(report)
+  const totals = totalsOf(report)
+  const { confirmed = 0, declined = 0 } = totals
   const { mean_seconds, abandonment, by_length } = report.holds
   const tries = confirmed + declined
   const median = by_length[0]?.median_seconds_to_pay ?? null
-  const lost = [
-    ['Declined', declined],
-    ['Time to pay ran out', expired],
-    ['Given up by the buyer', cancelled],
-  ] as const
-  const some = lost.filter(([, many]) => many > 0).toSorted(([, a], [, b]) => b - a)
   return (
     <Section title="Payments" aside={<span class="small quiet">{count(tries)} tries</span>}>
       <dl class="trio">
@@ -106,12 +100,7 @@ function Payments({ report }: Props) {
         <Figure name="Half paid within" value={median === null ? null : figure(median)} unit="s" />
         <Figure name="Held on average" value={mean_seconds === null ? null : figure(mean_seconds)} unit="s" />
       </dl>
-      {some.length > 0 && (
-        <>
-          <h3>Reserved and not paid</h3>
-          <Bars rows={some} />
-        </>
-      )}
+      <Unpaid figures={totals} />
       <p class="small quiet">
         {abandonment !== null && `${percent(abandonment)} of what was reserved was never paid. `}
         {count(report.figures.refunded)} {report.figures.refunded === 1 ? 'order was' : 'orders were'} refunded since.

@@ -1,6 +1,7 @@
 /** The fairness of a sale: the proof of its draw, and how many buyers were overtaken. */
 import { clock } from '../../../../../shared/format.ts'
-import { Copy, count } from '../../parts.tsx'
+import { count } from '../../format.ts'
+import { Copy } from '../../parts.tsx'
 import { State } from '../../sheet/marks.tsx'
 import { Columns, Section } from '../../sheet/page.tsx'
 import type { Report } from './read-report.ts'

@@ -1,7 +1,7 @@
 /** The report as the API answers it, and its figures as sentences show them. */
 import { money } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
-import { count } from '../../parts.tsx'
+import { count, tenths } from '../../format.ts'
 
 export const readReport = (sale: string) => read(admin.sales[':sale'].report.$get({ param: { sale } }))
 export type Report = Awaited<ReturnType<typeof readReport>>
@@ -9,8 +9,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>
 export const countOrUnknown = (value: number | null) => (value === null ? 'unknown' : count(value))
 
 /** A share as "86.6 %"; "unknown" if there is none. */
-export const percent = (share: number | null) =>
-  share === null ? 'unknown' : `${(100 * share).toLocaleString('en', { maximumFractionDigits: 1 })} %`
+export const percent = (share: number | null) => (share === null ? 'unknown' : `${tenths(100 * share)} %`)
 
 /** What went, of all that were there: "−24.5 %". */
 export const loss = (share: number | null) => (share === null ? '–' : `−${percent(share)}`)

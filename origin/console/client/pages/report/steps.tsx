@@ -1,7 +1,8 @@
 /** The people from view to paid as a funnel, what was sold of each product, and each source with what it lost. */
 import { Link } from 'wouter-preact'
 import { lossesOf } from '../../../../../shared/api/operators/report.ts'
-import { count, figure, unitsSum } from '../../parts.tsx'
+import { count, figure } from '../../format.ts'
+import { unitsSum } from '../../parts.tsx'
 import { StockMeter } from '../../sheet/marks.tsx'
 import { Columns, Section } from '../../sheet/page.tsx'
 import { FunnelDrawing } from '../sale/funnel.tsx'

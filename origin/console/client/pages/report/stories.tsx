@@ -1,7 +1,7 @@
 /** What went wrong beside what was done: findings with how long they lasted, and actions in sentences. */
 import { Link } from 'wouter-preact'
 import { capital, roughly } from '../../../../../shared/format.ts'
-import { moment, time } from '../../parts.tsx'
+import { moment, time } from '../../format.ts'
 import { Icon } from '../../sheet/icon.tsx'
 import { Columns, Section } from '../../sheet/page.tsx'
 import { describe } from '../audit/sentences.ts'

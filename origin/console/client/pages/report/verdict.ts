@@ -1,6 +1,6 @@
 /** The report's first sentence: how the sale ended, whether its draw holds, and what is open. Pure. */
 import { clock } from '../../../../../shared/format.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import type { Report } from './read-report.ts'
 
 type Judged = Pick<Report, 'phase' | 'fairness' | 'incidents'> & {

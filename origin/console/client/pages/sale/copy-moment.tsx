@@ -1,6 +1,7 @@
 /** A button that copies the figures of a moment as text, to send to somebody who can act. */
 import { useSignal } from '@preact/signals'
-import { count, moment, unitsSum } from '../../parts.tsx'
+import { count, moment } from '../../format.ts'
+import { unitsSum } from '../../parts.tsx'
 import { Icon } from '../../sheet/icon.tsx'
 import type { Live } from './live-stream.ts'
 

@@ -1,6 +1,6 @@
 /** The people from joining to paying: its height is their number, and each step says what became of the others. */
 import type { ComponentChildren } from 'preact'
-import { count, figure } from '../../parts.tsx'
+import { count, figure } from '../../format.ts'
 import { Section } from '../../sheet/page.tsx'
 import { type Live, totals } from './live-stream.ts'
 
@@ -13,7 +13,7 @@ const EASE = 50
 export function Funnel({ live }: { readonly live: Live }) {
   const { joined, waiting, called, arrived, may_come, did_not_come, reserved, paid } = live.funnel
   const all = totals(live)
-  const lost = (all.expired ?? 0) + (all.declined ?? 0) + (all.cancelled ?? 0)
+  const lost = (all.expired ?? 0) + (all.cancelled ?? 0)
   const didNotPay = Math.min(Math.max(0, reserved - paid), lost)
   const paying = Math.max(0, reserved - paid - didNotPay)
   const steps = [

@@ -2,7 +2,7 @@
 
 import type { Second } from '../../../../../shared/api/operators/seconds.ts'
 import { money } from '../../../../../shared/format.ts'
-import { count, figure } from '../../parts.tsx'
+import { count, figure } from '../../format.ts'
 import { Ring, Spark, stockShares } from '../../sheet/marks.tsx'
 import type { Live } from './live-stream.ts'
 

@@ -1,7 +1,7 @@
 /** The operator's actions on a running sale. Each reports its result and how to undo it. */
 import type { AnnouncementRequest } from '../../../../../shared/api/operators/requests.ts'
 import { admin } from '../../api.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import { soldBy } from '../../sold-by.ts'
 import type { Done } from '../../toast.tsx'
 import type { Live } from './live-stream.ts'

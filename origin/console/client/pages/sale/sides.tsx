@@ -2,9 +2,11 @@
 import { useQuery } from '@tanstack/preact-query'
 import { Link } from 'wouter-preact'
 import { LANGUAGES } from '../../../../../shared/api/fields.ts'
+import type { Figures } from '../../../../../shared/api/operators/report.ts'
+import type { DeclineCode } from '../../../../../shared/api/public.ts'
 import { clock } from '../../../../../shared/format.ts'
 import { admin, read } from '../../api.ts'
-import { count, figure, instant, languageName, time } from '../../parts.tsx'
+import { count, figure, instant, languageName, time } from '../../format.ts'
 import { may, shop } from '../../session.ts'
 import { Icon, type IconName } from '../../sheet/icon.tsx'
 import { Bars } from '../../sheet/marks.tsx'
@@ -20,11 +22,6 @@ export function Payments({ live }: { readonly live: Live }) {
   const waiting = backlogs.charges.waiting + (backlogs.intents?.waiting ?? 0)
   const oldest = Math.max(backlogs.charges.oldest_seconds ?? 0, backlogs.intents?.oldest_seconds ?? 0)
   const times = health.provider_ms
-  const lost = [
-    ['Declined', declined],
-    ['Time to pay ran out', all.expired ?? 0],
-    ['Given up by the buyer', all.cancelled ?? 0],
-  ] as const
   return (
     <Section title="Payments" aside={<span class="small quiet">{providerText(health.provider)}</span>}>
       <dl class="trio">
@@ -40,13 +37,53 @@ export function Payments({ live }: { readonly live: Live }) {
         {waitText(waiting, oldest)}
         {times !== null && ` Times: charges of all sales within the last minute, ${count(times.calls)}.`}
       </p>
-      {lost.some(([, many]) => many > 0) && (
+      <Unpaid figures={all} />
+    </Section>
+  )
+}
+
+const CANCELLED: Readonly<Record<string, string>> = {
+  declined: 'Declined for good',
+  given_back: 'Given back by the buyer',
+  not_authenticated: 'Not confirmed with the bank',
+  payment_timeout: 'The provider did not answer',
+  blocked: 'The visitor was blocked',
+  by_shop: 'Cancelled by the shop',
+  oversold: 'More sold than there is',
+}
+const DECLINES: Readonly<Record<string, string>> = {
+  declined: 'The bank gave no reason',
+  insufficient_funds: 'Not enough money',
+  expired_card: 'The card has expired',
+  incorrect_details: 'Details were wrong',
+  authentication_failed: 'The bank’s check failed',
+} satisfies Record<DeclineCode, string>
+
+/** What became of the orders that were not paid, and why attempts to pay were declined. */
+export function Unpaid({ figures }: { readonly figures: Figures }) {
+  const { confirmed = 0, declined = 0, expired = 0 } = figures
+  const ended = [
+    ['Time to pay ran out', expired] as const,
+    ...byReason(figures, 'cancelled.').map(([reason, many]) => [CANCELLED[reason] ?? inWords(reason), many] as const),
+  ].filter(([, many]) => many > 0)
+  const reasons = byReason(figures, 'declined.').map(([code, many]) => [DECLINES[code] ?? inWords(code), many] as const)
+  return (
+    <>
+      {reasons.length > 0 && (
         <>
-          <h3>Reserved and not paid</h3>
-          <Bars rows={lost.filter(([, many]) => many > 0).toSorted(([, a], [, b]) => b - a)} />
+          <h3>
+            Why {count(declined)} of {count(confirmed + declined)} were declined
+          </h3>
+          <Bars rows={reasons} />
         </>
       )}
-    </Section>
+      {ended.length > 0 && (
+        <>
+          <h3>Reserved and not paid</h3>
+          <Bars rows={ended.toSorted(([, a], [, b]) => b - a)} />
+        </>
+      )}
+    </>
   )
 }
 
@@ -135,7 +172,7 @@ export function Notices({ live, controls }: NoticesProps) {
   )
 }
 
-const inWords = (reason: string) => reason.replaceAll('-', ' ')
+const inWords = (reason: string) => reason.replaceAll(/[-_]/g, ' ')
 
 /** The first text as visitors read it; the others fold. */
 export function Words({ title, text }: { title: string; text: Readonly<Record<string, string | undefined>> }) {

@@ -1,6 +1,7 @@
 /** The stock by product, or by the sections of a hall: sold, held and free units visibly add up to the total. */
 import { Link } from 'wouter-preact'
-import { count, unitsSum } from '../../parts.tsx'
+import { count } from '../../format.ts'
+import { unitsSum } from '../../parts.tsx'
 import { State, StockMeter } from '../../sheet/marks.tsx'
 import { Section } from '../../sheet/page.tsx'
 import { RestockControl } from './controls.tsx'

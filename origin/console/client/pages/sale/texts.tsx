@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/preact-query'
 import { LANGUAGES, type Language } from '../../../../../shared/api/fields.ts'
 import { admin, read } from '../../api.ts'
-import { languageName, textIn } from '../../parts.tsx'
+import { languageName } from '../../format.ts'
+import { textIn } from '../../parts.tsx'
 import { type Readers, readersOf } from './readers.ts'
 
 /** The texts of a form by language, without empty ones. */

@@ -1,7 +1,7 @@
 /** Describes scheduled actions in words. */
 import type { ScheduledEffect } from '../../../../../shared/api/operators/requests.ts'
 import { money } from '../../../../../shared/format.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 
 export interface Product {
   readonly product_id: string

@@ -1,6 +1,8 @@
 /** The rules that decide which views count: in words, and as a form gives them. */
+
 import type { ViewRule } from '../../../../../shared/api/operators/views.ts'
 import { plural } from '../../../../../shared/format.ts'
+import { count } from '../../format.ts'
 import { textIn } from '../../parts.tsx'
 
 export type Kind = ViewRule['kind']
@@ -43,7 +45,7 @@ export function inWords(rule: ViewRule): string {
 export const effectOf = ({ kind }: Pick<ViewRule, 'kind'>) => (kind === 'repeat' ? 'counts once' : 'is not counted')
 
 const some = (value: number, one: string, many = `${one}s`) =>
-  `${value.toLocaleString('en')} ${plural('en', value, { one, other: many })}`
+  `${count(value)} ${plural('en', value, { one, other: many })}`
 
 const MAX_NAMED = 3
 const named = (list: readonly string[]) =>

@@ -1,7 +1,7 @@
 /** The calls for webhooks. Each change reports its result and how to undo it. */
 import type { Delivery, WebhookHistory, WebhookState } from '../../../../../shared/api/operators/answers.ts'
 import { send } from '../../api.ts'
-import { count } from '../../parts.tsx'
+import { count } from '../../format.ts'
 import type { Done } from '../../toast.tsx'
 
 export type Endpoint = WebhookState

@@ -1,7 +1,8 @@
 /** The messages of an endpoint in the last quarter of an hour: those sent, by their time, and those that wait. */
 import { useQuery } from '@tanstack/preact-query'
 import type { WebhookHistory } from '../../../../../shared/api/operators/answers.ts'
-import { count, Failure } from '../../parts.tsx'
+import { count, minuteOf } from '../../format.ts'
+import { Failure } from '../../parts.tsx'
 import { barsPath, gridPath, scaleOf, timeTicks, VIEW_BOX } from '../../sheet/chart-paths.ts'
 import { Icon } from '../../sheet/icon.tsx'
 import { type Endpoint, readHistory } from './calls.ts'
@@ -11,8 +12,6 @@ const REFRESH_MS = 5_000
 const LINES = 3
 const TIMES = 6
 
-const clockAt = (atMs: number) =>
-  new Date(atMs).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
 
 export function DeliveryChart({ endpoint, reason }: { readonly endpoint: Endpoint; readonly reason: string | null }) {
@@ -95,7 +94,7 @@ function Drawing({ history: { steps, step_seconds }, since, reason }: DrawingPro
         <div class="xx">
           {timeTicks(fromMs, toMs, TIMES).map((atMs) => (
             <span key={atMs} style={`left: ${share(atMs)}%`}>
-              {clockAt(atMs)}
+              {minuteOf(atMs)}
             </span>
           ))}
         </div>

@@ -1,7 +1,7 @@
 /** An endpoint in words: its state, what needs somebody, and what happens by itself. Pure. */
 import type { WebhookState } from '../../../../../shared/api/operators/answers.ts'
 import { clock, roughly } from '../../../../../shared/format.ts'
-import { count } from '../../parts.tsx'
+import { count, time } from '../../format.ts'
 
 type Judged = Pick<
   WebhookState,
@@ -19,7 +19,6 @@ export interface EndpointVerdict {
   readonly advice: string | null
 }
 
-const time = (iso: string) => new Date(iso).toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })
 const messages = (many: number) => `${count(many)} ${many === 1 ? 'message' : 'messages'}`
 
 export function verdictOf(endpoint: Judged, nowMs: number): EndpointVerdict {

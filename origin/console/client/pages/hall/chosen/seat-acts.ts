@@ -1,6 +1,6 @@
 /** What operators do with chosen seats, with its undo. Each call takes seats of one section. */
 import type { Hall } from '../../../../../../shared/hall/hall-model.ts'
-import { count, instant } from '../../../parts.tsx'
+import { count, instant } from '../../../format.ts'
 import type { Done } from '../../../toast.tsx'
 import { setBlocked, setPrices } from '../hall-api.ts'
 import { bySection } from '../seats.ts'

@@ -5,7 +5,8 @@ import type { AsJson } from '../../../../../../shared/api/operators/answers.ts'
 import type { SeatEvent } from '../../../../../../shared/api/operators/hall-admin.ts'
 import { money } from '../../../../../../shared/format.ts'
 import type { Seat } from '../../../../../../shared/hall/hall-model.ts'
-import { Failure, instant, Loading, moment } from '../../../parts.tsx'
+import { instant, moment, shortly } from '../../../format.ts'
+import { Failure, Loading } from '../../../parts.tsx'
 import { may } from '../../../session.ts'
 import { Icon, type IconName } from '../../../sheet/icon.tsx'
 import { type Mark, State } from '../../../sheet/marks.tsx'
@@ -106,12 +107,4 @@ function EventOf({ event, currency }: { readonly event: AsJson<SeatEvent>; reado
       </time>
     </li>
   )
-}
-
-/** The time of today, or the day. */
-const shortly = (iso: string) => {
-  const date = new Date(iso)
-  return date.toDateString() === new Date().toDateString()
-    ? date.toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })
-    : date.toLocaleDateString('en', { day: 'numeric', month: 'long' })
 }

@@ -1,5 +1,5 @@
 /** The verdict on a form that somebody else saved first: field by field, mine or theirs. */
-import { time } from '../../../parts.tsx'
+import { time } from '../../../format.ts'
 import { Verdict } from '../../../sheet/page.tsx'
 import { valueAt } from '../draft.ts'
 import type { SaleForm } from '../use-sale-form.ts'

@@ -3,7 +3,7 @@
  * at once while the sale runs. Pure.
  */
 import { money } from '../../../../../../shared/format.ts'
-import { count, instant } from '../../../parts.tsx'
+import { count, instant } from '../../../format.ts'
 import { type Body, currencyOf, type Json, valueAt } from '../draft.ts'
 import type { Difference } from './differences.ts'
 

@@ -1,6 +1,6 @@
 /** The bar that counts the unsaved changes, and the dialog that lists them before they are saved. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { Failure } from '../../../parts.tsx'
 import { Dialog } from '../../../sheet/dialog.tsx'
 import { Keys } from '../../../sheet/icon.tsx'
@@ -19,7 +19,8 @@ export function SaveBar({ form }: { readonly form: SaleForm }) {
     if (isNew) form.save()
     else if (changes.length > 0) isOpen.value = true
   }
-  useEffect(() => {
+  // The keys follow what was typed at once, and not a frame later.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return
       event.preventDefault()

@@ -3,6 +3,7 @@
 import type { Funnel } from '../../../../../../shared/api/operators/live.ts'
 import { capital } from '../../../../../../shared/format.ts'
 import { type WhatComes, type WhatIf, whatComes } from '../../../../../../shared/what-if.ts'
+import { count, minuteOf } from '../../../format.ts'
 import { type Body, valueAt } from '../draft.ts'
 import { span, unitsFor } from './warnings.ts'
 
@@ -70,7 +71,7 @@ type ClockOf = (seconds: number) => string
 export function sentenceOf(now: WhatComes, before: WhatComes | null, clock: ClockOf): readonly [string, string] {
   const about = (seconds: number) => `about ${clock(seconds)}`
   const told = now.allToldSeconds === null ? '' : `the last visitor is told by ${clock(now.allToldSeconds)}.`
-  const left = now.left.toLocaleString('en')
+  const left = count(now.left)
   if (now.soldOutSeconds === null)
     return [
       now.left > 0 && now.allCalledSeconds !== null
@@ -94,7 +95,6 @@ export function stagesOf(body: Body, comes: WhatComes | null, clock: ClockOf): r
   const [lobby, opens, ends] = ['pre_queue_opens_at', 'opens_at', 'ends_at'].map((name) =>
     Date.parse(String(valueAt(body, name))),
   ) as [number, number, number]
-  const at = (ms: number) => new Date(ms).toLocaleTimeString('en', { timeStyle: 'short', hourCycle: 'h23' })
   const known = (ms: number) => !Number.isNaN(ms)
   const until = (seconds: number | null | undefined) =>
     seconds === null || seconds === undefined ? 'as long as units last' : `till about ${clock(seconds)}`
@@ -104,12 +104,12 @@ export function stagesOf(body: Body, comes: WhatComes | null, clock: ClockOf): r
       text: !known(lobby)
         ? 'from the creation on'
         : known(opens) && opens > lobby
-          ? `${at(lobby)}, for ${span((opens - lobby) / 1000)}`
+          ? `${minuteOf(lobby)}, for ${span((opens - lobby) / 1000)}`
           : 'none',
     },
-    { name: 'Draw', text: known(opens) ? `${at(opens)}, by lot` : 'at the opening' },
+    { name: 'Draw', text: known(opens) ? `${minuteOf(opens)}, by lot` : 'at the opening' },
     { name: 'Line', text: until(comes?.allInCartsSeconds ?? comes?.allCalledSeconds) },
     { name: 'Last turns', text: until(comes?.allToldSeconds) },
-    { name: 'Over', text: known(ends) ? `${at(ends)} at the latest` : 'when all is sold' },
+    { name: 'Over', text: known(ends) ? `${minuteOf(ends)} at the latest` : 'when all is sold' },
   ]
 }

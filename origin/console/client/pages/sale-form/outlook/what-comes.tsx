@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/preact-query'
 import type { Minute } from '../../../../../../shared/api/operators/report.ts'
 import type { WhatComes } from '../../../../../../shared/what-if.ts'
 import { admin, read } from '../../../api.ts'
-import { Copy, count } from '../../../parts.tsx'
+import { count, instant, minuteOf } from '../../../format.ts'
+import { Copy } from '../../../parts.tsx'
 import { shop } from '../../../session.ts'
 import { areaPath, gridPath, linePath, scaleOf, timeTicks, type Values, VIEW_BOX } from '../../../sheet/chart-paths.ts'
 import { Labelled } from '../../../sheet/controls.tsx'
@@ -76,11 +77,7 @@ export function WhatComesSection({ body, start, running, minutes, assumed, onAss
 const clockFrom = (fromMs: number) => (seconds: number) => {
   const ms = fromMs + seconds * 1000
   const isOtherDay = new Date(ms).toDateString() !== new Date(fromMs).toDateString()
-  return new Date(ms).toLocaleString('en', {
-    ...(isOtherDay && { dateStyle: 'medium' }),
-    timeStyle: 'short',
-    hourCycle: 'h23',
-  })
+  return (isOtherDay ? instant : minuteOf)(ms)
 }
 
 export { clockFrom }
@@ -138,7 +135,7 @@ function Curves({ now, before, fromMs, opensMs, running, minutes }: CurvesProps)
       <div class="xx" aria-hidden="true">
         {ticks.map((ms) => (
           <span key={ms} style={left(ms)}>
-            {new Date(ms).toLocaleTimeString('en', { timeStyle: 'short', hourCycle: 'h23' })}
+            {minuteOf(ms)}
           </span>
         ))}
       </div>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import { money } from '../../../../../../shared/format.ts'
-import { count, instant } from '../../../parts.tsx'
+import { count, instant } from '../../../format.ts'
 import { Icon } from '../../../sheet/icon.tsx'
 import { StockMeter } from '../../../sheet/marks.tsx'
 import { unitsOf, variantsOf } from '../../goods/variants.ts'

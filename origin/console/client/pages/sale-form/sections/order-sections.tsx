@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { LANGUAGES } from '../../../../../../shared/api/fields.ts'
 import { MAILS, type MailKind } from '../../../../../../shared/api/mails.ts'
-import { languageName } from '../../../parts.tsx'
+import { languageName } from '../../../format.ts'
 import { Segmented } from '../../../sheet/controls.tsx'
 import { Icon } from '../../../sheet/icon.tsx'
 import { Dot } from '../../../sheet/marks.tsx'
