@@ -32,7 +32,8 @@ export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
   const page = pageOf(
     'Console',
     // The session is read while the scripts load.
-    html`<link rel="preload" href="/console/session" as="fetch" crossorigin><div id="console"></div><noscript>The console needs JavaScript.</noscript>
+    html`<link rel="preload" href="/console/session" as="fetch" crossorigin>
+<div id="console"></div><noscript>The console needs JavaScript.</noscript>
 ${built.preloads.map((name) => html`<link rel="modulepreload" href="/console/assets/${name}">`)}
 <script type="module" src="/console/assets/${built.script}"></script>`,
   )

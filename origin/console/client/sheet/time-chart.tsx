@@ -219,7 +219,7 @@ export function TimeChart({ title, times, panes, marks, spans, initial, aside, o
         ))}
         <div class="xx" aria-hidden="true">
           {timeTicks(window.fromMs, window.toMs, 6).map((ms) => (
-            <span key={ms} style={`left: ${percent(shareOf(ms))}`}>
+            <span key={ms} style={`--x: ${percent(shareOf(ms))}`}>
               {clockOf(ms, window.toMs - window.fromMs < 120_000)}
             </span>
           ))}

@@ -93,7 +93,7 @@ function Drawing({ history: { steps, step_seconds }, since, reason }: DrawingPro
         </div>
         <div class="xx">
           {timeTicks(fromMs, toMs, TIMES).map((atMs) => (
-            <span key={atMs} style={`left: ${share(atMs)}%`}>
+            <span key={atMs} style={`--x: ${share(atMs)}%`}>
               {minuteOf(atMs)}
             </span>
           ))}

@@ -110,7 +110,7 @@ function Curves({ now, before, fromMs, opensMs, running, minutes }: CurvesProps)
   const all = soldBefore + now.sold + now.left
   const scale = scaleOf([all], 2)
   const ticks = timeTicks(beginMs, toMs, 4)
-  const left = (ms: number) => `left: ${(100 * (ms - beginMs)) / (toMs - beginMs)}%`
+  const at = (ms: number) => `--x: ${(100 * (ms - beginMs)) / (toMs - beginMs)}%`
   const last = soldBefore + now.sold
   const described = `Units sold: ${count(soldBefore)} of ${count(all)} so far, ${count(last)} in the end`
   return (
@@ -134,7 +134,7 @@ function Curves({ now, before, fromMs, opensMs, running, minutes }: CurvesProps)
       </div>
       <div class="xx" aria-hidden="true">
         {ticks.map((ms) => (
-          <span key={ms} style={left(ms)}>
+          <span key={ms} style={at(ms)}>
             {minuteOf(ms)}
           </span>
         ))}
