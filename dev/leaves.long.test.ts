@@ -19,7 +19,9 @@ test('without the feed and the promo codes the rest is whole', async () => {
     const { pure, origin } = testsByProject(copy)
     const ofRest = origin.filter((file) => !CALLS.test(readFileSync(join(copy, file), 'utf8')))
     expect(ofRest.length).toBeGreaterThan(origin.length / 2)
-    const run = ['run', '--config', 'test/vitest.config.ts', ...pure, ...ofRest]
+    // The documents of the API describe the routes of all features.
+    const pureRest = pure.filter((file) => !file.startsWith('dev/openapi/'))
+    const run = ['run', '--config', 'test/vitest.config.ts', ...pureRest, ...ofRest]
     const { exitCode, all } = await execa('vitest', run, { cwd: copy, preferLocal: true, reject: false, all: true })
     expect(exitCode, all).toBe(0)
   })

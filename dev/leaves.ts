@@ -22,7 +22,7 @@ const FEATURES = [
 /** The files that may list features. */
 const LISTS = [
   ...['edge/worker.ts', 'edge/routes.ts', 'edge/client/extras/extras.ts', 'edge/preview/samples.ts'],
-  ...['origin/compose.ts', 'origin/operators-api.ts', 'origin/console/client/main.tsx'],
+  ...['origin/compose.ts', 'origin/routes.ts', 'origin/operators-api.ts', 'origin/console/client/main.tsx'],
   'test/explore/shop/members.ts',
 ]
 /** The parts of the repository that are copied, and results of builds that are not. */

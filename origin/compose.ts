@@ -3,13 +3,11 @@
  * the apps that serve. What must be stopped is pushed to `stops` as it starts; the caller stops the last first, also
  * when this throws.
  */
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import type { Logger } from 'pino'
-import { edgeTokens } from '../shared/api/internal.ts'
 import { importKeys, importSecrets } from '../shared/keys.ts'
 import { Blocks } from './access/blocks.ts'
 import { Buyers } from './access/buyers.ts'
-import { redeemRoutes } from './access/invitation-routes.ts'
 import { Invitations } from './access/invitations.ts'
 import { Policies } from './access/policy.ts'
 import { readAlerts } from './alerts/alert-queries.ts'
@@ -18,26 +16,14 @@ import { AlertChannels } from './alerts/channels.ts'
 import { createApp } from './app.ts'
 import type { Config } from './base/config.ts'
 import { createMetrics } from './base/metrics.ts'
-import { seatOfferRoutes } from './checkout/cart/seat-offer.ts'
-import { totalsRoutes } from './checkout/cart/totals.ts'
 import type { VoucherSource } from './checkout/cart/vouchers.ts'
 import { Checkout } from './checkout/checkout.ts'
-import { checkoutRoutes } from './checkout/checkout-routes.ts'
-import { CheckoutTraffic } from './checkout/checkout-traffic.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
-import { ordersOfAllRoutes, ownOrderRoutes } from './checkout/own-order-routes.ts'
-import { feedPageRoutes } from './feed/feed-routes.ts'
 import { listAnnouncements, publishPost } from './feed/posts.ts'
 import { noteFailedAssertions, writeFinding } from './findings/failed-assertions.ts'
-import { Catalogues } from './front/catalogue.ts'
-import { catalogueRoutes, recentSearchRoutes } from './front/front-routes.ts'
 import { RecentSearches } from './front/recent-searches.ts'
-import { searchMissRoutes } from './front/search-misses.ts'
 import { Goods } from './goods/goods.ts'
-import { goodsDocumentRoutes } from './goods/goods-routes.ts'
-import { hallBuyerRoutes, hallDocumentRoutes } from './hall/hall-routes.ts'
 import { SectionUpdates } from './hall/section-updates.ts'
-import { imageRoutes } from './images/image-routes.ts'
 import { folderStore, s3Store } from './images/image-store.ts'
 import { Images } from './images/images.ts'
 import { connect, ping } from './ledger/connection.ts'
@@ -46,60 +32,47 @@ import { migrate, requireMigrated } from './ledger/migrate.ts'
 import type { OrderRow } from './ledger/order-statements.ts'
 import { WarmConnections } from './ledger/warm-connections.ts'
 import { hmacKey } from './lib/hmac.ts'
-import { requireSecret } from './lib/http/request.ts'
 import { type Actor, loop } from './lib/loop.ts'
 import { connectRedis, requireTrusted } from './lib/redis/redis.ts'
 import { RedisWatch } from './lib/redis/redis-watch.ts'
 import { machine } from './lib/runtime.ts'
 import { Writes } from './lib/writes.ts'
 import { createWorker } from './loops.ts'
-import { mailRoutes } from './mail/mail-routes.ts'
 import { createMailer } from './mail/mailer.ts'
 import { loadConsole } from './operators/console-files.ts'
-import { consoleRoutes } from './operators/console-routes.ts'
-import { Operators } from './operators/operators.ts'
-import { signInRoutes } from './operators/sign-in-routes.ts'
-import { operatorRoutes } from './operators-api.ts'
 import { createOpsApp } from './ops.ts'
 import { noteReach } from './orders/hold-pause.ts'
 import { OrderChanges } from './orders/order-changes.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
 import { PaymentJobs } from './payments/payment-jobs.ts'
-import { paymentWebhooks } from './payments/payment-routes.ts'
 import { startPayments } from './payments/payments.ts'
 import { PromoCodes } from './promo-codes/promo-codes.ts'
 import { Arrivals } from './queue/arrivals.ts'
 import { EdgeNotifier } from './queue/edge-notifier.ts'
-import { edgeRoutes } from './queue/edge-routes.ts'
 import { JoinCounter } from './queue/join-counts.ts'
 import { LineShares } from './queue/line-shares.ts'
 import { PaymentRoom } from './queue/payment-room.ts'
 import { QueueReports } from './queue/queue-reports.ts'
 import { ResponseTimes } from './queue/response-times.ts'
 import { SaleQueues } from './queue/sale-queues.ts'
-import { scheduleRoutes } from './queue/schedule-routes.ts'
 import { SourceCounts } from './queue/source-counts.ts'
 import { SaleCounts } from './report/sale-counts.ts'
 import { saleReport } from './report/sale-report.ts'
 import { readWorkers } from './report/worker-reports.ts'
 import { Retention } from './retention/retention.ts'
+import { createRoutes } from './routes.ts'
 import { ChangeNotes } from './sales/change-notes.ts'
 import { SaleMemory } from './sales/sale-memory.ts'
 import { SaleWork } from './sales/sale-work.ts'
 import { Sales } from './sales/sales.ts'
-import { AdminSales } from './sales-api/admin-sales.ts'
-import { Live } from './sales-api/live.ts'
 import { runReports } from './scheduled/scheduled-queries.ts'
 import { Scheduler } from './scheduled/scheduler.ts'
 import { Halls } from './seats/halls.ts'
-import { SeatStates } from './seats/seat-states.ts'
 import { Gates } from './stock/gate/gate.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { defineScripts } from './stock/scripts.ts'
-import { countedBySource } from './views/count-queries.ts'
 import { VIEW_SESSIONS, ViewLog } from './views/view-log.ts'
-import { edgeViewRoutes } from './views/view-routes.ts'
 import { ViewRules } from './views/view-rules.ts'
 import { WebhookCounts } from './webhooks/counts.ts'
 import { Deliverer } from './webhooks/deliverer.ts'
@@ -307,93 +280,46 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   }
 
   // -- Routes --
-  const hall = { sales, halls, states: new SeatStates(sql, halls) }
-  const totals = { buyers, sales, gates, halls, vouchers }
-  const buyerRoutes = checkoutRoutes({
-    buyers,
-    sales,
-    checkout,
-    orders,
-    traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
-  })
-    .route('/', totalsRoutes(totals))
-    .route('/', seatOfferRoutes(totals))
-    .route('/', ownOrderRoutes({ sales, buyers, checkout, orders, events, responseTimes }))
-    .route('/', hallBuyerRoutes({ ...hall, buyers, updates }))
-
-  const sendsMail = config.SMTP_URL !== undefined && config.MAIL_FROM !== undefined
-  const pushKey = config.vapid?.VAPID_PUBLIC_KEY ?? null
-  const internalRoutes = new Hono()
-    .use('*', requireSecret(...edgeTokens(config)))
-    .route('/', edgeRoutes({ sql, metrics, sales, policies, queues, sendsMail, pushKey }))
-    .route('/', redeemRoutes({ sales, invitations }))
-    .route('/', feedPageRoutes({ sql, sales }))
-    .route('/', edgeViewRoutes(viewLog))
-    .route(
-      '/',
-      mailRoutes({ sql, sales, keys: keys.order, sender: webhookSender, pushServices: config.vapid?.PUSH_SERVICES }),
-    )
-    .route('/', hallDocumentRoutes(hall))
-    .route('/', goodsDocumentRoutes({ sales, goods }))
-    .route('/', catalogueRoutes(new Catalogues(sql, sales, sendsMail)))
-    .route('/', recentSearchRoutes(searches))
-    .route('/', ordersOfAllRoutes({ sales, buyers, orders }))
-    .route('/', searchMissRoutes({ sql, redis, nowMs: () => sales.nowMs() }))
-
-  const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
-  const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })
-  const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
-  const live = new Live({
-    sql,
-    sales: adminSales,
-    redis,
-    redisWatch,
-    gates,
-    memory,
-    environment,
-    paymentsPerSecond: perSecond,
-    shopUrl: config.PUBLIC_URL ?? config.EDGE_URL,
-  })
-  const adminRoutes = operatorRoutes({
+  const { ofOperators, ofBuyers } = createRoutes({
     alertChannels,
-    announcements: listAnnouncements,
+    arrivals,
     blocks,
+    buyers,
     checkout,
     config,
+    edge,
+    events,
+    files: await loadConsole(isDevelopment),
     gates,
-    downloads: { allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE, allowHttp: isDevelopment },
+    goods,
     halls,
     images,
     invitations,
-    live,
+    keys,
+    loadShedder,
     log,
+    memory,
+    metrics,
     notes,
-    operators,
     orders,
+    payments,
+    policies,
+    queues,
     reconciler,
     redis,
-    sales: adminSales,
+    redisWatch,
+    responseTimes,
+    saleCounts,
+    sales,
     searches,
     sql,
+    updates,
+    viewLog,
     viewRules,
-    views: countedBySource,
     vouchers,
     webhookSealer,
     webhookSender,
   })
-  const files = await loadConsole(isDevelopment)
-  const console = signInRoutes({ config, operators, files, log }).route(
-    '/',
-    consoleRoutes({ config, operators, files, sales }),
-  )
-
-  const ofOperators = { '/admin': adminRoutes, '/internal': internalRoutes, '/console': console }
-  const ofBuyers = {
-    '/images': imageRoutes(images),
-    '/webhooks': paymentWebhooks(payments),
-    '/sales': scheduleRoutes({ sales, config }),
-    '/': buyerRoutes,
-  }
   const isApart = config.ADMIN_PORT !== undefined
   const app = createApp({ log, routes: isApart ? ofBuyers : { ...ofOperators, ...ofBuyers } })
   const operatorsApp = createApp({ log, routes: { ...ofOperators, '/images': ofBuyers['/images'] } })

@@ -167,6 +167,9 @@ test.skipIf(!existsSync('/dev/full'))('serves and stops on a full disk, where it
     expect([path, await statusOf(adminPort, path)]).not.toEqual([path, 404])
   }
   expect(await statusOf(adminPort, '/orders/none')).toBe(404)
+  const described = await fetch(`http://127.0.0.1:${adminPort}/openapi.json`)
+  expect(await described.json()).toMatchObject({ openapi: '3.1.1', webhooks: { 'order.confirmed': {} } })
+  expect(await statusOf(port, '/openapi.json')).toBe(404)
   await child.stop()
   expect(await child.ended).toBe('exit code 0')
 })

@@ -5,7 +5,7 @@ import { SEAT_STATES, SeatOffer } from '../../shared/api/hall.ts'
 import { type Feed as FeedDocument, Order, PHASES, Post, SEAT_KINDS, Totals } from '../../shared/api/public.ts'
 
 /** A schema whose values are those of a type of the product: another field in one of the two is a type error. */
-type SchemaOf<T> = v.GenericSchema<unknown, T>
+export type SchemaOf<T> = v.GenericSchema<unknown, T>
 
 const whole = v.pipe(v.number(), v.integer())
 const sectionType = v.picklist(['reserved', 'general_admission'])

@@ -4,36 +4,40 @@
  */
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
+import type { Role } from '../../shared/api/operators/roles.ts'
 import { type ProblemType, problem } from '../../shared/problem.ts'
 
-type Schema = v.GenericSchema
+export type Schema = v.GenericSchema
 type Json = Record<string, unknown>
 
 /** How a caller says who it is. */
-export type Caller = 'queue' | 'admission' | 'order' | 'shop'
+export type Caller = 'queue' | 'admission' | 'order' | 'shop' | 'key' | 'session'
 
-interface Parameter {
+export interface Parameter {
   readonly schema: Schema
   readonly description: string
   readonly required?: true
 }
 
 interface Body {
-  readonly schema: Schema
+  /** What a JSON body is; left out if the call takes files only. */
+  readonly schema?: Schema
   readonly description: string
   readonly example?: unknown
   readonly optional?: true
   /** The same JSON may be sent in these media types as well. */
   readonly also?: readonly string[]
+  /** The media types of files that may be sent instead, each with an example. */
+  readonly files?: Readonly<Record<string, string | null>>
 }
 
-interface Answer {
+export interface Answer {
   readonly description: string
-  /** What a JSON body is; without one the answer has no body, or that of `type`. */
+  /** What a JSON body is. */
   readonly schema?: Schema
   readonly example?: unknown
-  /** The media type of a body that is not JSON. */
-  readonly type?: string
+  /** The media types of a body that is not JSON. */
+  readonly types?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -45,6 +49,8 @@ export interface Operation {
   readonly callers?: readonly Caller[]
   /** True if the call is answered without any of `callers` as well. */
   readonly anyone?: true
+  /** The role that the caller needs. */
+  readonly role?: Role
   readonly query?: Readonly<Record<string, Parameter>>
   readonly headers?: Readonly<Record<string, Parameter>>
   readonly body?: Body
@@ -54,7 +60,20 @@ export interface Operation {
 }
 
 /** Operations by path and method, for example `{ '/sales/{sale}': { get: .. } }`. */
-export type Operations = Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'delete', Operation>>>>>
+export type Operations = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** A call that the origin makes. */
+export interface Webhook {
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  readonly description: string
+  readonly headers: Readonly<Record<string, Parameter>>
+  readonly schema: Schema
+  readonly example: unknown
+  readonly answers: Readonly<Record<string, string>>
+}
 
 interface DocumentParts {
   readonly info: Json
@@ -65,7 +84,8 @@ interface DocumentParts {
   /** The schemas that have a name of their own in the document: bodies as they are sent, and answers. */
   readonly sent: Named
   readonly answered: Named
-  readonly operations: Operations
+  readonly operations?: Operations
+  readonly webhooks?: Readonly<Record<string, Webhook>>
 }
 
 type Named = Readonly<Record<string, Schema>>
@@ -74,38 +94,45 @@ type Named = Readonly<Record<string, Schema>>
 const ALWAYS: readonly ProblemType[] = ['invalid-request', 'internal-error', 'try-again']
 
 export function documentOf(parts: DocumentParts): Json {
-  const { info, servers, tags, callers, sent, answered, operations } = parts
+  const { info, servers, tags, callers, sent, answered, operations, webhooks } = parts
+  const problems = operations && usedProblems(operations)
   return {
     openapi: '3.1.1',
     info,
     servers,
     tags,
-    paths: mapped(operations, (methods, path) => ({
-      parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
-        parameter(name, 'path', parts.pathParameters),
-      ),
-      ...mapped(methods as Record<string, Operation>, (operation) => operationOf(operation, parts)),
-    })),
+    ...(operations && {
+      paths: mapped(operations, (methods, path) => ({
+        parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
+          parameter(name, 'path', parts.pathParameters),
+        ),
+        ...mapped(methods as Record<string, Operation>, (operation) => operationOf(operation, parts)),
+      })),
+    }),
+    ...(webhooks && { webhooks: mapped(webhooks, (webhook) => ({ post: webhookOf(webhook, answered) })) }),
     components: {
       securitySchemes: callers,
       schemas: {
         ...mapped(sent, (schema, name) => jsonSchema(schema, 'input', without(sent, name))),
         ...mapped(answered, (schema, name) => jsonSchema(schema, 'output', without(answered, name))),
-        Problem: PROBLEM,
+        ...(problems && { Problem: PROBLEM }),
       },
-      examples: Object.fromEntries([...usedProblems(operations)].map((type) => [type, { value: problem(type) }])),
+      ...(operations && { responses: responsesOf(operations) }),
+      ...(problems && { examples: Object.fromEntries([...problems].map((type) => [type, { value: problem(type) }])) }),
     },
   }
 }
 
 function operationOf({ callers = [], ...operation }: Operation, { sent, answered }: DocumentParts): Json {
-  const { id, tag, summary, description, anyone, query = {}, headers = {}, body } = operation
+  const { id, tag, summary, description, anyone, role, query = {}, headers = {}, body } = operation
+  const scopes = role === undefined ? [] : [role]
+  const told = [description, role && `Role: \`${role}\`.`].filter(Boolean).join('\n\n')
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description && { description }),
-    security: [...callers.map((caller) => ({ [caller]: [] })), ...(anyone || callers.length === 0 ? [{}] : [])],
+    ...(told && { description: told }),
+    security: [...callers.map((caller) => ({ [caller]: scopes })), ...(anyone || callers.length === 0 ? [{}] : [])],
     parameters: [
       ...Object.keys(query).map((name) => parameter(name, 'query', query)),
       ...Object.keys(headers).map((name) => parameter(name, 'header', headers)),
@@ -114,21 +141,41 @@ function operationOf({ callers = [], ...operation }: Operation, { sent, answered
       requestBody: {
         description: body.description,
         required: !body.optional,
-        content: Object.fromEntries(
-          ['application/json', ...(body.also ?? [])].map((type) => [
-            type,
-            {
-              schema: jsonSchema(body.schema, 'input', sent),
-              ...(body.example !== undefined && { example: body.example }),
-            },
-          ]),
-        ),
+        content: contentOf(body, sent),
       },
     }),
     responses: {
       ...mapped(operation.answers, (answer) => answerOf(answer, answered)),
-      ...problemsOf([...operation.problems, ...ALWAYS]),
+      ...problemsOf(operation.problems),
     },
+  }
+}
+
+function contentOf({ schema, example, also = [], files = {} }: Body, sent: Named): Json {
+  const media = schema && {
+    schema: jsonSchema(schema, 'input', sent),
+    ...(example !== undefined && { example }),
+  }
+  return {
+    ...(media && Object.fromEntries(['application/json', ...also].map((type) => [type, media]))),
+    ...mapped(files, (text) => (text === null ? {} : { schema: { type: 'string' }, example: text })),
+  }
+}
+
+function webhookOf({ id, tag, summary, description, headers, schema, example, answers }: Webhook, named: Named): Json {
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    security: [],
+    parameters: Object.keys(headers).map((name) => parameter(name, 'header', headers)),
+    requestBody: {
+      description: 'The message.',
+      required: true,
+      content: { 'application/json': { schema: jsonSchema(schema, 'output', named), example } },
+    },
+    responses: mapped(answers, (text) => ({ description: text })),
   }
 }
 
@@ -140,17 +187,17 @@ function parameter(name: string, place: 'path' | 'query' | 'header', all: Readon
   return { name, in: place, description, required: isRequired, schema: jsonSchema(schema, 'input') }
 }
 
-function answerOf({ description, schema, example, type, headers }: Answer, named: Named): Json {
-  const media = schema && {
-    'application/json': {
-      schema: jsonSchema(schema, 'output', named),
-      ...(example !== undefined && { example }),
-    },
+function answerOf({ description, schema, example, types = [], headers }: Answer, named: Named): Json {
+  const content = {
+    ...(schema && {
+      'application/json': { schema: jsonSchema(schema, 'output', named), ...(example !== undefined && { example }) },
+    }),
+    ...Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }])),
   }
   return {
     description,
     ...(headers && { headers: mapped(headers, (text) => ({ description: text, schema: { type: 'string' } })) }),
-    ...((media || type) && { content: media ?? { [type as string]: { schema: { type: 'string' } } } }),
+    ...(Object.keys(content).length > 0 && { content }),
   }
 }
 
@@ -178,24 +225,36 @@ const PROBLEM = {
   },
 }
 
-const usedProblems = (operations: Operations): ReadonlySet<ProblemType> =>
-  new Set([
-    ...Object.values(operations).flatMap((methods) => Object.values(methods).flatMap(({ problems }) => problems)),
-    ...ALWAYS,
-  ])
+const operationsIn = (operations: Operations) => Object.values(operations).flatMap((methods) => Object.values(methods))
 
-/** The problems of a call by status, each type with an example. */
-function problemsOf(types: readonly ProblemType[]): Json {
-  const byStatus = Map.groupBy(new Set(types), (type) => problem(type).status)
+const usedProblems = (operations: Operations): ReadonlySet<ProblemType> =>
+  new Set([...operationsIn(operations).flatMap(({ problems }) => problems), ...ALWAYS])
+
+/** The types of problems that a call may be answered with, by status. */
+const byStatus = (types: readonly ProblemType[]) =>
+  [...Map.groupBy(new Set([...types, ...ALWAYS]), (type) => problem(type).status)].map(
+    ([status, ofStatus]) => [status, ofStatus.toSorted()] as const,
+  )
+
+const responseName = (types: readonly ProblemType[]) => types.join('.')
+
+const problemsOf = (types: readonly ProblemType[]): Json =>
+  Object.fromEntries(
+    byStatus(types).map(([status, ofStatus]) => [status, { $ref: `#/components/responses/${responseName(ofStatus)}` }]),
+  )
+
+/** The responses that calls refer to, each type of problem with an example. */
+function responsesOf(operations: Operations): Json {
+  const all = operationsIn(operations).flatMap(({ problems }) => byStatus(problems).map(([, types]) => types))
   return Object.fromEntries(
-    [...byStatus].map(([status, ofStatus]) => [
-      status,
+    all.map((types) => [
+      responseName(types),
       {
-        description: ofStatus.map((type) => `\`${type}\`: ${problem(type).title}.`).join(' '),
+        description: types.map((type) => `\`${type}\`: ${problem(type).title}.`).join(' '),
         content: {
           'application/problem+json': {
             schema: { $ref: '#/components/schemas/Problem' },
-            examples: Object.fromEntries(ofStatus.map((type) => [type, { $ref: `#/components/examples/${type}` }])),
+            examples: Object.fromEntries(types.map((type) => [type, { $ref: `#/components/examples/${type}` }])),
           },
         },
       },

@@ -1,8 +1,14 @@
 /** `npm run openapi`: writes the documents of docs/openapi, which the servers serve and the tests compare. */
 import { writeFile } from 'node:fs/promises'
 import { buyersDocument } from './buyers.ts'
+import { operatorsDocument } from './operators/operators-document.ts'
+import { webhooksDocument } from './webhooks.ts'
 
-export const DOCUMENTS = { 'docs/openapi/buyers.json': buyersDocument }
+export const DOCUMENTS = {
+  'docs/openapi/buyers.json': buyersDocument,
+  'docs/openapi/operators.json': operatorsDocument,
+  'docs/openapi/webhooks.json': webhooksDocument,
+}
 
 export const textOf = (document: object) => `${JSON.stringify(document, null, 2)}\n`
 

@@ -131,7 +131,7 @@ export const orderOperations: Operations = {
     get: order('The changes of an order', 200, {
       id: 'followOrder',
       description: 'Server-sent events: `order` with the order as it was then. `Last-Event-ID` resumes.',
-      answers: { 200: { description: 'Events until the order is final.', type: 'text/event-stream' } },
+      answers: { 200: { description: 'Events until the order is final.', types: ['text/event-stream'] } },
     }),
   },
   '/sales/{sale}/sections': {
@@ -191,7 +191,7 @@ export const orderOperations: Operations = {
       callers: ['admission'],
       description:
         'Server-sent events, a snapshot first: `{ section_id, available_seats, timestamp }`. `Last-Event-ID` resumes.',
-      answers: { 200: { description: 'The events.', type: 'text/event-stream' } },
+      answers: { 200: { description: 'The events.', types: ['text/event-stream'] } },
       problems: [...ADMITTED, 'not-found', 'edge-only'],
     },
   },

@@ -4,6 +4,7 @@ import { Validator } from '@cfworker/json-schema'
 type Json = Record<string, unknown>
 
 interface DescribedAnswer {
+  readonly $ref?: string
   readonly content?: Readonly<Record<string, { readonly schema?: object; readonly examples?: object }>>
 }
 
@@ -11,7 +12,12 @@ interface Document {
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly responses?: Readonly<Record<string, DescribedAnswer>> }>>>
   >
-  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+  /** The messages that are sent, by their type. */
+  readonly webhooks?: Readonly<Record<string, { readonly post: { readonly requestBody: DescribedAnswer } }>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly responses: Readonly<Record<string, DescribedAnswer>>
+  }
 }
 
 export interface GivenAnswer {
@@ -30,11 +36,15 @@ const OF_ANY = new Set(['not-found', 'method-not-allowed', 'headers-too-large', 
 export class Answers {
   readonly #routes: readonly { readonly pattern: RegExp; readonly methods: Document['paths'][string] }[]
   readonly #schemas: Document['components']['schemas']
+  readonly #responses: Document['components']['responses']
+  readonly #webhooks: NonNullable<Document['webhooks']>
   readonly #validators = new Map<object, Validator>()
 
   constructor(document: object) {
-    const { paths, components } = document as Document
+    const { paths, webhooks = {}, components } = document as Document
     this.#schemas = closed(components.schemas) as Document['components']['schemas']
+    this.#responses = components.responses
+    this.#webhooks = webhooks
     // A path without a parameter is found before one with.
     const byParameters = Object.entries(paths).toSorted(([a], [b]) => a.split('{').length - b.split('{').length)
     this.#routes = byParameters.map(([path, methods]) => ({
@@ -50,7 +60,8 @@ export class Answers {
     const described = route?.methods[method.toLowerCase()]?.responses
     if (!described || type.startsWith('text/html')) return []
     const what = `${method} ${bare} ${status}`
-    const answer = described[status]
+    const { $ref: reference } = described[status] ?? {}
+    const answer = reference ? this.#responses[reference.split('/').at(-1) ?? ''] : described[status]
     const isProblem = type.startsWith('application/problem+json')
     if (isProblem) {
       const problem = String((body as Json).type).replace('/problems/', '')
@@ -60,7 +71,17 @@ export class Answers {
     }
     if (!answer) return [`${what}: the status is not described`]
     const schema = answer.content?.['application/json']?.schema
-    if (!schema || !type.startsWith('application/json')) return []
+    return schema && type.startsWith('application/json') ? this.#violationsOf(schema, body, what) : []
+  }
+
+  /** What the document does not allow in a message that was sent. */
+  messageViolations(message: { readonly type: string }): string[] {
+    const schema = this.#webhooks[message.type]?.post.requestBody.content?.['application/json']?.schema
+    if (!schema) return [`the message ${message.type} is not described`]
+    return this.#violationsOf(schema, message, message.type)
+  }
+
+  #violationsOf(schema: object, body: unknown, what: string): string[] {
     const { valid, errors } = this.#validatorOf(schema).validate(body)
     return valid ? [] : errors.slice(-2).map(({ instanceLocation, error }) => `${what}: ${instanceLocation} ${error}`)
   }

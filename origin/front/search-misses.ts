@@ -8,9 +8,8 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { exactly, instant } from '../../shared/api/fields.ts'
 import { SearchMisses } from '../../shared/api/front.ts'
-import { parse } from '../../shared/parse.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { jsonBody } from '../lib/http/request.ts'
+import { jsonBody, query } from '../lib/http/request.ts'
 import type { Store } from '../stock/scripts.ts'
 
 /** Fewer callers could be one person with two devices, or a family. */
@@ -93,8 +92,8 @@ const MissesQuery = exactly({ from: v.optional(instant) })
 
 /** The route `GET /search/misses?from=` below `/admin`: the most frequent first, since a time. */
 export const missesRoute = ({ sql, nowMs }: Pick<SearchMissesDeps, 'sql' | 'nowMs'>) =>
-  new Hono().get('/search/misses', async (c) => {
-    const { from = new Date(nowMs() - DEFAULT_DAYS * 86_400_000).toISOString() } = parse(MissesQuery, c.req.query())
+  new Hono().get('/search/misses', query(MissesQuery), async (c) => {
+    const { from = new Date(nowMs() - DEFAULT_DAYS * 86_400_000).toISOString() } = c.req.valid('query')
     const misses = await sql`
       select query, sum(searches)::int as searches, max(callers) as callers, max(day)::text as last_day
       from search_misses where day >= ${from.slice(0, 10)}

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { hasRole, type Operator, type Role } from '../../shared/api/operators/roles.ts'
 import { problem } from '../../shared/problem.ts'
-import { bearer, comparesTo, headerOf, refuse } from '../lib/http/request.ts'
+import { bearer, comparesTo, declare, headerOf, refuse } from '../lib/http/request.ts'
 import { ADMIN, type Operators } from './operators.ts'
 
 /** A cookie named `__Host-` needs https, which a console on a developer's machine does not have. */
@@ -57,10 +57,10 @@ async function operatorOfSession(c: Context, operators: Operators): Promise<Oper
 }
 
 export function requireRole(role: Role): MiddlewareHandler {
-  return (c, next) => {
+  return declare<MiddlewareHandler>({ role }, (c, next) => {
     mustHave(role, c.get('operator'))
     return next()
-  }
+  })
 }
 
 function mustHave(role: Role, operator: Operator): void {

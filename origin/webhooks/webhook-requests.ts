@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { exactly, instant, note, pageLimit } from '../../shared/api/fields.ts'
 
-const EVENT_TYPES = [
+export const EVENT_TYPES = [
   'order.reserved',
   'order.paying',
   'order.confirmed',

@@ -5,11 +5,10 @@ import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import type { Delivery, WebhookState } from '../../shared/api/operators/answers.ts'
-import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import { closeAbout } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { readBody, refuse } from '../lib/http/request.ts'
+import { jsonBody, query, refuse } from '../lib/http/request.ts'
 import { operatorOf, requireRole } from '../operators/operator-auth.ts'
 import { readWebhookHistory } from './counts.ts'
 import { reasonOf } from './failure.ts'
@@ -59,8 +58,8 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
     return c.json({ webhooks: endpoints.map(stateOf) })
   })
 
-  app.post('/webhooks', owner, async (c) => {
-    const { secret = newSecret(), ...wanted } = await readBody(c, WebhookConfig)
+  app.post('/webhooks', owner, jsonBody(WebhookConfig), async (c) => {
+    const { secret = newSecret(), ...wanted } = c.req.valid('json')
     checkUrl(wanted.url)
     const added = await addEndpoint(
       sql,
@@ -73,8 +72,8 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
 
   app.get('/webhooks/:endpoint', async (c) => c.json(describe(orNone(await findEndpoint(sql, sealer, idOf(c))))))
 
-  app.patch('/webhooks/:endpoint', owner, async (c) => {
-    const { rotate: rotates, secret: given, ...wanted } = await readBody(c, WebhookChange)
+  app.patch('/webhooks/:endpoint', owner, jsonBody(WebhookChange), async (c) => {
+    const { rotate: rotates, secret: given, ...wanted } = c.req.valid('json')
     if (wanted.url !== undefined) checkUrl(wanted.url)
     const secret = rotates ? newSecret() : given
     const secretsOf = ({ secrets }: Endpoint) =>
@@ -98,10 +97,10 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
     return c.body(null, 204)
   })
 
-  app.get('/webhooks/:endpoint/deliveries', async (c) => {
+  app.get('/webhooks/:endpoint/deliveries', query(DeliveryQuery), async (c) => {
     const { endpoint_id } = orNone(await findEndpoint(sql, sealer, idOf(c)))
-    const query = parse(DeliveryQuery, c.req.query())
-    const rows = await readDeliveries(sql, endpoint_id, query)
+    const asked = c.req.valid('query')
+    const rows = await readDeliveries(sql, endpoint_id, asked)
     const deliveries = rows.map(
       ({ data, state, ...job }): Delivery => ({
         delivery: String(job.job_id),
@@ -118,12 +117,12 @@ export function webhookRoutes({ sql, webhookSealer: sealer, webhookSender: sende
         body: JSON.parse(data.body),
       }),
     )
-    return c.json({ deliveries, next: rows.length === query.limit ? deliveries.at(-1)?.delivery : null })
+    return c.json({ deliveries, next: rows.length === asked.limit ? deliveries.at(-1)?.delivery : null })
   })
 
-  app.post('/webhooks/:endpoint/replay', owner, async (c) => {
+  app.post('/webhooks/:endpoint/replay', owner, jsonBody(ReplayRequest), async (c) => {
     const id = idOf(c)
-    const wanted = await readBody(c, ReplayRequest)
+    const wanted = c.req.valid('json')
     const replayed = await sql.begin(async (tx) => {
       const { state } = orNone(await findEndpoint(tx, sealer, id))
       const count = await replayDeliveries(tx, id, wanted, operatorOf(c))

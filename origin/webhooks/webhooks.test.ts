@@ -1,6 +1,7 @@
 /** A shop's systems receive webhooks about orders, sales and findings, by the Standard Webhooks specification. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
+import { requireDescribedMessage } from '../../test/lib/described.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { type Received, useReceiver, verify } from '../../test/stand-ins/receiver.ts'
 
@@ -28,7 +29,11 @@ async function endpoint(sale: string, events: readonly string[] = ['*'], config:
   expect(status).toBe(201)
   const id = String(body.endpoint)
   made.push(id)
-  const messages = () => receiver.at(path).filter(({ data }) => data.sale === sale)
+  const messages = () => {
+    const all = receiver.at(path)
+    for (const { type, timestamp, data } of all) requireDescribedMessage({ type, timestamp, data })
+    return all.filter(({ data }) => data.sale === sale)
+  }
   return {
     path,
     id,

@@ -164,12 +164,12 @@ const uses = v.optional(whole(1, 1_000_000), 1)
 
 export const InvitationRow = v.object({ code: InvitationCode, uses })
 
-const SignLinks = exactly({
+export const SignLinks = exactly({
   count: v.optional(whole(1, 1_000_000), 1),
   uses,
   valid_for_seconds: v.optional(whole(60, 366 * 24 * 3600), 30 * 24 * 3600),
 })
-const VoidLinks = exactly({ void_before: instant })
+export const VoidLinks = exactly({ void_before: instant })
 /** Requests new links, or with `void_before` declares void the links that were signed earlier. */
 export const InvitationLinks = v.lazy((sent) => ('void_before' in Object(sent) ? VoidLinks : SignLinks))
 

@@ -67,7 +67,7 @@ export const Email = v.pipe(
   // (RFC 5321, 4.1.2), and with a domain that is reachable by others.
   v.rfcEmail('an e-mail address is required'),
   v.check((email) => !/^\.|\.\.|\.@/.test(email), 'an e-mail address is required'),
-  v.regex(/\.[a-z][a-z0-9-]{0,62}$/i, 'an e-mail address is required'),
+  v.regex(/\.[A-Za-z][A-Za-z0-9-]{0,62}$/, 'an e-mail address is required'),
 )
 
 // -- Numbers, times and names ---------------------------------------------------------------------------------------

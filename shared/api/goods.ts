@@ -142,7 +142,7 @@ export const Brand = exactly({
   shop: name,
   logo: v.optional(ImageUrl),
   accent: v.optional(
-    v.pipe(v.string('text is required'), v.regex(/^#[0-9a-f]{6}$/i, 'a colour such as #00674b is required')),
+    v.pipe(v.string('text is required'), v.regex(/^#[0-9a-fA-F]{6}$/, 'a colour such as #00674b is required')),
   ),
   hero: v.optional(ImageUrl),
   /** The sizes are measured when the sale is written, and sizes in the request are ignored. */

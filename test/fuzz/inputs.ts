@@ -90,6 +90,7 @@ const ROUTES: readonly Route[] = [
     { to, methods: 'POST', path: '/orders/{order}/payment', body: 'payment' },
   ]),
   { to: 'origin', methods: 'GET', path: '/healthz' },
+  { to: 'origin', methods: 'GET', path: '/openapi.json' },
   { to: 'origin', methods: 'POST', path: '/webhooks/sandbox', body: 'webhook' },
   { to: 'origin', methods: 'GET', path: '/internal/sales/{sale}', needs: 'edge' },
   { to: 'origin', methods: 'GET', path: '/internal/sales/{sale}/chart?v={id}', needs: 'edge' },

@@ -1,14 +1,25 @@
-/** Holds the answers to buyers' calls against the document of docs/openapi. */
+/** Holds the answers to calls against the documents of docs/openapi. */
 
 import { Answers } from '../../dev/openapi/violations.ts'
 import buyers from '../../docs/openapi/buyers.json' with { type: 'json' }
+import operators from '../../docs/openapi/operators.json' with { type: 'json' }
 
-const answers = new Answers(buyers)
+const DOCUMENTS = {
+  'docs/openapi/operators.json': new Answers(operators),
+  'docs/openapi/buyers.json': new Answers(buyers),
+}
 
-/** Throws for an answer that the document does not describe. */
+/** Throws for an answer that the document of its interface does not describe. */
 export function requireDescribed(method: string, url: string, { status, headers }: Response, body: unknown): void {
   const { pathname: path } = new URL(url)
-  const violations = answers.violations({ method, path, status, type: headers.get('content-type') ?? '', body })
-  if (violations.length > 0)
-    throw new Error(`docs/openapi/buyers.json does not describe an answer.\n${violations.join('\n')}`)
+  const name = path.startsWith('/admin/') ? 'docs/openapi/operators.json' : 'docs/openapi/buyers.json'
+  const type = headers.get('content-type') ?? ''
+  const violations = DOCUMENTS[name].violations({ method, path, status, type, body })
+  if (violations.length > 0) throw new Error(`${name} does not describe an answer.\n${violations.join('\n')}`)
+}
+
+/** The same for a message to an endpoint of a shop. */
+export function requireDescribedMessage(message: { readonly type: string; readonly [field: string]: unknown }): void {
+  const violations = DOCUMENTS['docs/openapi/operators.json'].messageViolations(message)
+  if (violations.length > 0) throw new Error(`A message is not described.\n${violations.join('\n')}`)
 }

@@ -133,8 +133,7 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
     const text = await response.text()
     const json = /[/+]json/.test(response.headers.get('content-type') ?? '')
     const read = json ? JSON.parse(text) : { text }
-    // Buyers' calls are passed on as they are; what else the origin answers is described elsewhere.
-    if (/^\/(sales|orders)\//.test(path)) requireDescribed(method, base + path, response, read)
+    if (/^\/(sales|orders|admin)\//.test(path)) requireDescribed(method, base + path, response, read)
     return { status: response.status, headers: response.headers, body: read } as Answer
   }
 

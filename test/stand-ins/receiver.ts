@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll } from 'vitest'
+import { requireDescribedMessage } from '../lib/described.ts'
 
 export interface Received {
   readonly id: string
@@ -60,6 +61,9 @@ export function useReceiver() {
   }
 }
 
-/** Throws unless the message is signed with the secret. */
-export const verify = (secret: string, { body, headers }: Received) =>
-  new Webhook(secret).verify(body, headers as Record<string, string>)
+/** Throws unless the message is signed with the secret, and is as docs/openapi describes it. */
+export function verify(secret: string, { body, headers }: Received) {
+  const message = new Webhook(secret).verify(body, headers as Record<string, string>)
+  requireDescribedMessage(message as { readonly type: string })
+  return message
+}

@@ -138,21 +138,34 @@ type Validated<Target extends 'json' | 'query', S extends GenericSchema> = Middl
   { in: Record<Target, InferInput<S>>; out: Record<Target, InferOutput<S>> }
 >
 
+/** What a middleware asks of each call of its route, from which dev/openapi makes the document of the API. */
+export interface Declared {
+  readonly json?: GenericSchema
+  readonly query?: GenericSchema
+  /** The role that an operator needs. */
+  readonly role?: string
+}
+
+const declarations = new WeakMap<object, Declared>()
+export const declaredBy = (middleware: object): Declared => declarations.get(middleware) ?? {}
+export function declare<Middleware extends object>(declared: Declared, middleware: Middleware): Middleware {
+  declarations.set(middleware, declared)
+  return middleware
+}
+
 /** Reads the JSON body, for `c.req.valid('json')`; the console's client knows from it what to send. */
-export const jsonBody =
-  <const S extends GenericSchema<unknown, object>>(schema: S, maxBytes?: number): Validated<'json', S> =>
-  async (c, next) => {
+export const jsonBody = <const S extends GenericSchema<unknown, object>>(schema: S, maxBytes?: number) =>
+  declare<Validated<'json', S>>({ json: schema }, async (c, next) => {
     c.req.addValidatedData('json', await readBody(c, schema, maxBytes))
     return next()
-  }
+  })
 
 /** The same for the query. */
-export const query =
-  <const S extends GenericSchema<unknown, object>>(schema: S): Validated<'query', S> =>
-  (c, next) => {
+export const query = <const S extends GenericSchema<unknown, object>>(schema: S) =>
+  declare<Validated<'query', S>>({ query: schema }, (c, next) => {
     c.req.addValidatedData('query', parse(schema, c.req.query()))
     return next()
-  }
+  })
 
 /** The Idempotency-Key of a call that needs one. */
 export function idempotencyKey(c: Context): string {
