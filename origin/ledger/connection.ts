@@ -2,7 +2,7 @@
  * The connection to Postgres. Nothing blocks a statement for longer than seconds: an unresponsive
  * server, a lock whose owner is gone and a dead connection each have a timeout.
  *
- * The driver (postgres.js 3.4.9) is patched after an install (patches/). Unpatched, a connection that dies during a
+ * The driver is a changed copy of postgres.js 3.4.9 (vendor/postgres). As published, a connection that dies during a
  * write or while it opens ends the process or blocks for 20 s (porsager/postgres#1154, #1208), a transaction whose
  * connection has died continues inside the next one (#1216), a proxy that hangs up at once makes statements wait
  * forever, and a server that vanishes is noticed (`response_timeout`) only when TCP gives up, after a quarter of an
@@ -29,7 +29,7 @@ const IDLE_TRANSACTION_MS = 30_000
 /** The name of our sessions, and how long one of their statements may take. */
 export const ORIGIN_SESSIONS = { application: 'flash-sale-origin', statementMs: STATEMENT_TIMEOUT_MS }
 
-/** A pool that connects on first use. Throws if the driver is not patched. */
+/** A pool that connects on first use. */
 export function connect(
   url: string,
   connections = MAX_CONNECTIONS,
@@ -39,7 +39,7 @@ export function connect(
   // The server cancels each statement by then: if it is silent one second later, it is gone, whatever TCP reports.
   const responseSeconds = statementMs / 1000 + 1
   const { url: address, ssl } = postgresTls(url)
-  const sql = postgres(address, {
+  return postgres(address, {
     ssl,
     max: connections,
     connect_timeout: 3,
@@ -62,10 +62,6 @@ export function connect(
       jit: 'off',
     },
   })
-  // The driver keeps this option only if it is patched.
-  if (sql.options.response_timeout !== responseSeconds)
-    throw new Error('the Postgres driver is not patched: run "npm run postinstall" and start again')
-  return sql
 }
 
 export async function ping(sql: Sql): Promise<void> {

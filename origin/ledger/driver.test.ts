@@ -1,15 +1,13 @@
+/** What the driver does about broken and silent connections, which the published one does not (vendor/postgres). */
 import { once } from 'node:events'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as nextTimer, setImmediate } from 'node:timers/promises'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LOOPBACK, temporaryFolder } from '../../dev/lib/processes.ts'
+import { LOOPBACK } from '../../dev/lib/processes.ts'
 import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useDatabase } from '../../test/lib/servers.ts'
-import { connect, type Sql } from './connection.ts'
+import type { Sql } from './connection.ts'
 
 const database = useDatabase()
 /** One connection, so that the next statement gets the broken one. */
@@ -192,23 +190,4 @@ describe('a connection without a response', () => {
     expect(await pidOf(direct)).toBe(pid)
     await direct.end({ timeout: 1 })
   })
-})
-
-test('a driver without the patch is refused', async () => {
-  const { path, remove } = temporaryFolder('unpatched')
-  onTestFinished(() => {
-    vi.doUnmock('postgres')
-    // Files that come later in this worker load the patched one.
-    vi.resetModules()
-    remove()
-  })
-  cpSync(fileURLToPath(new URL('../', import.meta.resolve('postgres'))), path, { recursive: true })
-  const index = join(path, 'src/index.js')
-  // The published driver drops options that it does not know.
-  writeFileSync(index, readFileSync(index, 'utf8').replaceAll('response_timeout', 'something_else'))
-  vi.resetModules()
-  vi.doMock('postgres', () => import(pathToFileURL(index).href))
-  const unpatched = await import('./connection.ts')
-  expect(() => unpatched.connect(database.url)).toThrow(/driver is not patched: run "npm run postinstall"/)
-  expect(() => connect(database.url)).not.toThrow()
 })

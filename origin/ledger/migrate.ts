@@ -2,11 +2,11 @@
  * The ledger's schema and functions: their migration, and the check of a process that only serves. Functions belong to a
  * release, and those of a newer one stay, so that an old process that migrates last puts no old body back.
  */
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readMigrationFiles } from 'drizzle-orm/migrator'
 import postgres from 'postgres'
 import { assert, assertExists } from '../../shared/lib/assert.ts'
 import { postgresTls, tlsFault } from '../lib/store-tls.ts'
@@ -63,7 +63,7 @@ export async function migrate(url: string): Promise<Migrated> {
     const before = await appliedIn(one)
     await one.unsafe(`set lock_timeout = '${TABLE_LOCK_SECONDS}s'`)
     const sql = one
-    if (!before.includes(ourLatest())) await whileLocked(() => applyMigrations(sql))
+    if (!before.includes(ourLatest())) await whileLocked(() => applyMigrations(sql, before))
     const release = await whileLocked(() => replaceFunctions(sql))
     return { migrations: (await appliedIn(sql)).length - before.length, release }
   } finally {
@@ -138,19 +138,35 @@ async function checkedVersion(sql: Sql): Promise<number> {
   return number
 }
 
-const oursIn = () => readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({ hash }) => hash)
-const ourLatest = () => assertExists(oursIn().at(-1), 'The ledger has migrations.')
+interface Migration {
+  readonly text: string
+  /** The hash of the text, by which the ledger's journal names it. */
+  readonly hash: string
+  readonly generatedMs: number
+}
+
+/** The migrations of this release in their order, as drizzle-kit has generated and listed them. */
+function ourMigrations(): Migration[] {
+  const list = readFileSync(join(MIGRATIONS, 'meta/_journal.json'), 'utf8')
+  const { entries } = JSON.parse(list) as { entries: { tag: string; when: number }[] }
+  return entries.map(({ tag, when }) => {
+    const text = readFileSync(join(MIGRATIONS, `${tag}.sql`), 'utf8')
+    return { text, hash: createHash('sha256').update(text).digest('hex'), generatedMs: when }
+  })
+}
+
+const ourLatest = () => assertExists(ourMigrations().at(-1), 'The ledger has migrations.').hash
 
 /** The migrations that are applied. Throws for the tables of others. */
 async function appliedIn(sql: Sql): Promise<string[]> {
-  const ours = oursIn()
+  const ours = ourMigrations().map(({ hash }) => hash)
   const [tables] = await sql<{ journal: boolean; orders: boolean }[]>`
     select to_regclass('drizzle.__drizzle_migrations') is not null as journal,
       to_regclass('orders') is not null as orders`
   const journal = tables?.journal ? await sql`select hash from drizzle.__drizzle_migrations` : []
   const applied = journal.map(({ hash }) => hash)
-  // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if
-  // another application kept its journal there, the migrations of one of the two would be skipped silently.
+  // Entries we do not know may come from a later version of ours. Where none is ours, another application keeps its
+  // journal there.
   if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
     throw new Error(
       'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own',
@@ -223,14 +239,17 @@ export function isBeyond(release: string, ours = RELEASE): boolean {
   return major > ourMajor || (major === ourMajor && minor > ourMinor + 1)
 }
 
-async function applyMigrations(sql: Sql): Promise<void> {
-  // Loaded here, since it is a third of the time an origin takes to start, and most find their ledger up to date.
-  const [{ drizzle }, { migrate: apply }] = await Promise.all([
-    import('drizzle-orm/postgres-js'),
-    import('drizzle-orm/postgres-js/migrator'),
-  ])
-  await apply(drizzle(sql), { migrationsFolder: MIGRATIONS }).catch((error) => {
-    // Drizzle's message is the whole statement; the cause is Postgres's reason.
-    throw error.cause ?? error
+/** Applies the migrations that the journal lacks, all in one transaction. */
+async function applyMigrations(sql: Sql, applied: readonly string[]): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`
+      create schema if not exists drizzle;
+      create table if not exists drizzle.__drizzle_migrations
+        (id serial primary key, hash text not null, created_at bigint)`)
+    for (const { text, hash, generatedMs } of ourMigrations()) {
+      if (applied.includes(hash)) continue
+      await tx.unsafe(text)
+      await tx`insert into drizzle.__drizzle_migrations (hash, created_at) values (${hash}, ${generatedMs})`
+    }
   })
 }

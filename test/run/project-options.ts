@@ -8,6 +8,8 @@ export const waiting = {
   expect: { poll: { timeout: POLL_WITHIN_MS } },
   testTimeout: TEST_WITHIN_MS,
   hookTimeout: TEST_WITHIN_MS,
+  // The driver is a package, though its files are in the repository: Vite leaves it as it is.
+  server: { deps: { external: [/\/vendor\/postgres\//] } },
 }
 
 /**

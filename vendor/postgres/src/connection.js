@@ -75,6 +75,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       , idleTimer = timer(end, options.idle_timeout)
       , lifeTimer = timer(end, options.max_lifetime)
       , connectTimer = timer(connectTimedOut, options.connect_timeout)
+      , silenceTimer = timer(silent, options.response_timeout)
 
   let socket = null
     , cancelMessage
@@ -102,6 +103,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     , ending = null
     , stream = null
     , chunk = null
+    , heard = 0
     , ended = null
     , nonce = null
     , query = null
@@ -157,6 +159,9 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     if (terminated)
       return queryError(q, Errors.connection('CONNECTION_DESTROYED', options))
 
+    if (!socket)
+      return queryError(q, Errors.connection('CONNECTION_CLOSED', options))
+
     if (stream)
       return queryError(q, Errors.generic('COPY_IN_PROGRESS', 'You cannot execute queries during copy'))
 
@@ -167,7 +172,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       q.state = backend
       query
         ? sent.push(q)
-        : (query = q, query.active = true)
+        : (query = q, query.active = true, silenceTimer.start())
 
       build(q)
       return write(toBuffer(q))
@@ -263,6 +268,13 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     socket.destroy()
   }
 
+  function silent() {
+    const waiting = query
+        , before = heard
+    // What came while this process stood still is read first
+    setImmediate(() => query && query === waiting && heard === before && !stream && socket && socket.destroy())
+  }
+
   async function secure() {
     if (sslnegotiation !== 'direct') {
       write(SSLRequest)
@@ -299,6 +311,8 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   function data(x) {
+    heard++
+    query && silenceTimer.start()
     if (incomings) {
       incomings.push(x)
       remaining -= x.length
@@ -425,6 +439,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       error(Errors.connection('CONNECTION_DESTROYED', options))
 
     clearImmediate(nextWriteTimer)
+    silenceTimer.cancel()
     if (socket) {
       socket.removeListener('data', data)
       socket.removeListener('connect', connected)
@@ -438,6 +453,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     remaining = 0
     incomings = null
     clearImmediate(nextWriteTimer)
+    chunk = nextWriteTimer = null
     socket.removeListener('data', data)
     socket.removeListener('connect', connected)
     idleTimer.cancel()
@@ -447,10 +463,16 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     socket.removeAllListeners()
     socket = null
 
-    if (initial)
+    const waiting = options.host.length > 1 ? initial : null
+    waiting && (initial = null)
+    ;(query || initial || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    query = results = errorResponse = final = null
+    result = new Result()
+    rows = 0
+
+    if ((initial = waiting))
       return reconnect()
 
-    !hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
     closedTime = performance.now()
     hadError && options.shared.retries++
     delay = (typeof backoff === 'function' ? backoff(options.shared.retries) : backoff) * 1000
@@ -774,7 +796,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       where a.typcategory = 'A'
       group by b.oid, b.typarray
       order by b.oid
-    `], [], execute)
+    `], [], execute).catch(() => [])
     types.forEach(({ oid, typarray }) => addArrayType(oid, typarray))
   }
 
@@ -837,8 +859,10 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   async function PortalSuspended() {
+    silenceTimer.cancel()
     try {
       const x = await Promise.resolve(query.cursorFn(result))
+      silenceTimer.start()
       rows = 0
       x === CLOSE
         ? write(Close(query.portal))
@@ -1050,8 +1074,7 @@ function timer(fn, seconds) {
       timer && (clearTimeout(timer), timer = null)
     },
     start() {
-      timer && clearTimeout(timer)
-      timer = setTimeout(done, seconds * 1000, arguments)
+      timer ? timer.refresh() : (timer = setTimeout(done, seconds * 1000, arguments))
     }
   }
 

@@ -122,6 +122,8 @@ interface BaseOptions<T extends Record<string, postgres.PostgresType>> {
   backoff: boolean | ((attemptNum: number) => number);
   max_lifetime: number | null;
   keep_alive: number | null;
+  /** A connection that has sent a query and gets no byte for so many seconds is closed */
+  response_timeout: number | null;
 }
 
 
