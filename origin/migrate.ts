@@ -2,6 +2,7 @@
  * The command `npm run migrate`: migrates the ledger before the processes of a release start, which only check it in
  * production. It may run while a sale runs, and twice.
  */
+import { ConfigError, readDatabaseUrl } from './base/env.ts'
 import { migrate, RELEASE } from './ledger/migrate.ts'
 
 const HELP = `Migrates the ledger to release ${RELEASE}.
@@ -16,18 +17,14 @@ async function main(): Promise<number> {
     console.log(HELP)
     return 0
   }
-  const { DATABASE_URL = '' } = process.env
-  if (!/^postgres(ql)?:/.test(DATABASE_URL) || !URL.canParse(DATABASE_URL)) {
-    console.error('DATABASE_URL: a postgres:// URL is required')
-    return 1
-  }
   try {
-    const { migrations, release } = await migrate(DATABASE_URL)
+    const { migrations, release } = await migrate(readDatabaseUrl(process.env))
     const newer = release === RELEASE ? '' : `; the functions of the newer release ${release} stay`
     console.log(`The ledger serves release ${RELEASE}: ${migrations} migrations applied${newer}.`)
     return 0
   } catch (error) {
-    console.error(`The ledger is not migrated: ${(error as Error).message}`)
+    const { message } = error as Error
+    console.error(error instanceof ConfigError ? message : `The ledger is not migrated: ${message}`)
     return 1
   }
 }

@@ -3,13 +3,13 @@
  * neither has what decides about money.
  */
 import { createECDH, createHmac } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { ROLES } from '../../shared/api/operators/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
 import { isRedisUrl } from '../lib/redis/redis.ts'
 import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from '../providers/provider.ts'
+import { ConfigError, DatabaseUrl, type Env, withFiles } from './env.ts'
 import {
   bearer,
   callsPerSecond,
@@ -55,7 +55,7 @@ const Settings = v.object({
     'Every role serves calls; `worker` and `all` also do the background work',
   ),
   DATABASE_URL: required(
-    url(/^postgres(ql)?:/, 'a postgres:// URL'),
+    DatabaseUrl,
     'Postgres, in a database of its own. Off this machine by TLS, verified, unless it says `sslmode=disable`; ' +
       '`sslrootcert=PATH` names the authority',
   ),
@@ -320,30 +320,14 @@ function publicKeyOf(privateKey: string): string | null {
   }
 }
 
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
-
-/** `NAME_FILE` names a file with the value of the setting NAME, as secrets of Docker and Kubernetes come. */
-function withFiles(set: Readonly<Record<string, string | undefined>>, errors: string[]) {
-  const all = { ...set }
-  for (const { name } of SETTINGS) {
-    const file = set[`${name}_FILE`]
-    if (file === undefined) continue
-    if (set[name] !== undefined) errors.push(`${name}: is set, and ${name}_FILE too`)
-    try {
-      all[name] = readFileSync(file, 'utf8').trim()
-    } catch (error) {
-      errors.push(`${name}_FILE: cannot be read (${(error as NodeJS.ErrnoException).code})`)
-    }
-  }
-  return all
-}
-
 /** Throws ConfigError with one line per invalid setting, all at once: its name and the reason, never its value. */
-export function readConfig(env: Record<string, string | undefined>): Config {
+export function readConfig(env: Env): Config {
   const errors: string[] = []
-  const set = withFiles(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')), errors)
+  const set = withFiles(
+    env,
+    SETTINGS.map(({ name }) => name),
+    errors,
+  )
   // A setting that was forgotten or misspelt must not open the doors.
   const production = set.NODE_ENV !== 'development'
   const given = production ? set : { ...DEVELOPMENT, ...set }
