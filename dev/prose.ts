@@ -57,7 +57,7 @@ export const longRowsIn = (file: string, text: string): string[] =>
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url))
-  const parts = '{bench,deploy,dev,edge,origin,shared,test}'
+  const parts = '{bench,deploy,dev,edge,examples,origin,shared,test}'
   const found = globSync(`${parts}/**/*.{ts,tsx,lua,sql,css}`, { cwd: root })
   const files = found.filter((file) => !/\/(migrations|dist|node_modules)\//.test(file))
   const texts = files.map((file) => [file, readFileSync(root + file, 'utf8')] as const)

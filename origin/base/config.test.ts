@@ -21,6 +21,11 @@ const stripe = {
   STRIPE_SECRET_KEY: 'sk_1',
   STRIPE_WEBHOOK_SECRET: 'whsec_of_our_own_0123456789abcdef',
 }
+const shop = {
+  PAYMENT_PROVIDER: 'http',
+  PAYMENT_URL: 'https://pay.example/calls',
+  PAYMENT_SECRET: `whsec_${'A'.repeat(32)}`,
+}
 /** All that production with Stripe needs. */
 const given = { ...production, ...stripe }
 const sandbox = { PAYMENT_PROVIDER: 'sandbox', ALLOW_TEST_PAYMENTS: 'true' }
@@ -59,6 +64,16 @@ it.each<[Record<string, string | undefined>, RegExp | string]>([
   // A charge must end within the time of its job.
   [{ ...sandbox, SANDBOX_TIMEOUT_MS: '6001' }, 'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less'],
   [{ PAYMENTS_PER_SECOND: '0' }, /^PAYMENTS_PER_SECOND: 1 or more/],
+  [{ ...shop, PAYMENT_URL: undefined }, /^PAYMENT_URL: not set$/],
+  [{ ...shop, PAYMENT_SECRET: undefined }, /^PAYMENT_SECRET: not set$/],
+  [{ ...shop, PAYMENT_SECRET: 'hunter2' }, /^PAYMENT_SECRET: whsec_ and 24 to 64 bytes/],
+  [{ ...shop, PAYMENT_SECRET: `${shop.PAYMENT_SECRET}  ` }, /^PAYMENT_SECRET: whsec_ and 24 to 64 bytes/],
+  [
+    { ...shop, PAYMENT_URL: 'http://pay.example' },
+    /^PAYMENT_URL: https is required in production, unless it is local$/,
+  ],
+  [{ ...shop, PAYMENT_URL: 'http://127.0.0.1.example' }, /^PAYMENT_URL: https is required/],
+  [{ ...shop, EDGE_URL: undefined }, /^PUBLIC_URL: must be set/],
   // Banks send buyers back to the shop, and the sign-in service sends operators back to the console.
   [{ EDGE_URL: undefined }, /^PUBLIC_URL: must be set/],
   [{ ...oidc, CONSOLE_URL: undefined }, /^CONSOLE_URL: not set$/],
@@ -154,6 +169,19 @@ describe('in production', () => {
     expect(one).toMatch(/^[0-9a-f]{64}$/)
     expect(other).not.toBe(one)
   })
+})
+
+it("takes the shop's own payment server: several secrets while one is changed, and no https on this machine", () => {
+  const other = `whsec_${'B'.repeat(32)}`
+  const { PAYMENT_SECRET } = shop
+  expect(readConfig({ ...given, ...shop, PAYMENT_SECRET: `${other} ${PAYMENT_SECRET}` }).payment).toEqual({
+    provider: 'http',
+    perSecond: null,
+    PAYMENT_URL: shop.PAYMENT_URL,
+    PAYMENT_SECRET: [other, PAYMENT_SECRET],
+  })
+  for (const PAYMENT_URL of ['http://127.0.0.1:4000/', 'http://localhost:4000/', 'http://[::1]:4000/'])
+    expect(readConfig({ ...given, ...shop, PAYMENT_URL }).payment).toMatchObject({ PAYMENT_URL })
 })
 
 it('takes buyers from the edge alone unless told otherwise, and warns in production', () => {

@@ -2,14 +2,14 @@
  * The origin's settings: name, form, default and description of each. In production no secret has a default, and
  * neither has what decides about money.
  */
-import { createECDH, createHmac } from 'node:crypto'
+import { createECDH } from 'node:crypto'
 import * as v from 'valibot'
 import { ROLES } from '../../shared/api/operators/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
 import { isRedisUrl } from '../lib/redis/redis.ts'
-import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from '../providers/provider.ts'
 import { ConfigError, DatabaseUrl, type Env, withFiles } from './env.ts'
+import { Http, type PaymentConfig, readPayments, Sandbox, Stripe } from './payment-config.ts'
 import {
   bearer,
   callsPerSecond,
@@ -17,7 +17,6 @@ import {
   httpBase,
   httpUrl,
   mailAddresses,
-  milliseconds,
   number,
   oneOf,
   port,
@@ -134,15 +133,16 @@ const Settings = v.object({
     'Mails an hour to an address with which whoever left it has paid no order; 100000 in development',
   ),
   PAYMENT_PROVIDER: setting(
-    oneOf('sandbox', 'stripe'),
+    oneOf('sandbox', 'stripe', 'http'),
     'sandbox',
-    'Takes the money; `sandbox` takes none. Production has no default',
+    "Takes the money: `stripe`, or the shop's own payment server by `http`; `sandbox` takes none. " +
+      'Production has no default',
   ),
   PAYMENTS_PER_SECOND: optional(
     callsPerSecond,
     'Calls that the provider takes a second, for all workers together. ' +
       'Stripe: ask for more before a large sale; 100, or 25 with a test key, unless set. ' +
-      'Sandbox: no limit unless set',
+      'The others: no limit unless set',
   ),
   PAYMENT_ACTION_SECONDS: setting(
     v.pipe(number(/^\d{1,4}$/, 'seconds are required'), v.minValue(1, '1 or more is required')),
@@ -182,12 +182,6 @@ const Settings = v.object({
   ),
 })
 
-const Stripe = v.object({
-  STRIPE_SECRET_KEY: required(v.string(), 'Secret key of the Stripe account'),
-  STRIPE_WEBHOOK_SECRET: required(v.string(), 'Signing secret of its webhook endpoint'),
-  STRIPE_API_URL: optional(httpUrl, 'Replaces the API of Stripe'),
-})
-
 const Vapid = v.object({
   VAPID_PUBLIC_KEY: required(
     v.pipe(v.string(), v.regex(/^B[\w-]{86}$/, '65 bytes of an uncompressed P-256 point in base64url are required')),
@@ -222,26 +216,6 @@ const S3 = v.object({
   IMAGES_S3_REGION: setting(v.string(), 'auto', 'Region there; R2 has `auto`'),
 })
 
-const Sandbox = v.object({
-  WEBHOOK_SECRET: setting(
-    v.string(),
-    'development-webhook-secret-0000000',
-    "Signs the sandbox's webhooks; beside Stripe made from the key of orders unless set",
-  ),
-  SANDBOX_URL: optional(httpUrl, 'A running sandbox; otherwise the origin starts one'),
-  SANDBOX_TIMEOUT_MS: setting(
-    v.pipe(milliseconds, v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`)),
-    '2000',
-    'How long the sandbox may take to answer',
-  ),
-  SANDBOX_SLOW_MS: setting(milliseconds, `${SANDBOX_DELAYS.slowMs}`, 'How long `pm_slow` takes'),
-  SANDBOX_CALLS_PER_SECOND: optional(
-    callsPerSecond,
-    'The sandbox turns away what exceeds so many calls a second; for a rehearsal of `PAYMENTS_PER_SECOND`',
-  ),
-  SANDBOX_LATE_MS: setting(milliseconds, `${SANDBOX_DELAYS.lateMs}`, 'How late the webhook of a late charge comes'),
-})
-
 const nonEmpty = v.pipe(v.string(), v.nonEmpty('a text is required'))
 const Roles = v.record(v.string(), v.picklist(ROLES))
 const Oidc = v.object({
@@ -271,15 +245,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** Every setting of the origin, for docs/settings.md. */
-export const SETTINGS = settingDocs(Settings, Vapid, S3, Stripe, Sandbox, Oidc)
-
-/** `perSecond`: the calls that the provider takes a second; null: any number. */
-type PaymentConfig = { readonly perSecond: number | null } & (
-  | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
-  | ({ readonly provider: 'sandbox' } & v.InferOutput<typeof Sandbox>)
-)
-/** The rate limits of a Stripe account by default (docs.stripe.com/rate-limits). */
-const STRIPE_PER_SECOND = { live: 100, test: 25 } as const
+export const SETTINGS = settingDocs(Settings, Vapid, S3, Stripe, Http, Sandbox, Oidc)
 
 export interface Config extends v.InferOutput<typeof Settings> {
   readonly payment: PaymentConfig
@@ -306,8 +272,6 @@ const DEVELOPMENT = {
   ORDER_KEYS: DEVELOPMENT_KEYS,
   WEBHOOK_KEYS: DEVELOPMENT_KEYS,
 }
-
-const isTestKey = (key: string) => key.includes('_test_')
 
 /** The point of P-256 that belongs to a private key, uncompressed, in base64url; null for no key. */
 function publicKeyOf(privateKey: string): string | null {
@@ -357,39 +321,6 @@ export function readConfig(env: Env): Config {
     else errors.push(`${why}; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal`)
   }
 
-  function readSandbox() {
-    const sandbox = read(Sandbox)
-    if (!sandbox || given.PAYMENT_PROVIDER !== 'stripe') return sandbox
-    if (given.WEBHOOK_SECRET !== undefined) checkSecret('WEBHOOK_SECRET')
-    // With Stripe, test sales need no settings, but the public default of the secret is not safe. A secret is derived
-    // instead.
-    const key = settings?.ORDER_KEYS.keys[0]?.k ?? ''
-    const own = createHmac('sha256', key).update('webhooks of the sandbox').digest('hex')
-    return { ...sandbox, WEBHOOK_SECRET: given.WEBHOOK_SECRET ?? own }
-  }
-
-  function readPayment(): PaymentConfig | undefined {
-    const provider = given.PAYMENT_PROVIDER ?? (production ? undefined : 'sandbox')
-    if (provider === undefined) errors.push('PAYMENT_PROVIDER: must be set in production, to stripe')
-    if (provider === 'stripe') {
-      // With it, anybody could have orders confirmed for nothing.
-      if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')
-      const stripe = read(Stripe)
-      // Banks cannot send a buyer back without a public address.
-      if (production && given.PUBLIC_URL === undefined && given.EDGE_URL === undefined)
-        errors.push('PUBLIC_URL: must be set, since banks send buyers back there')
-      if (stripe && isTestKey(stripe.STRIPE_SECRET_KEY))
-        refuseTestPayments('STRIPE_SECRET_KEY: is a test key of Stripe')
-      if (!stripe) return undefined
-      const usual = STRIPE_PER_SECOND[isTestKey(stripe.STRIPE_SECRET_KEY) ? 'test' : 'live']
-      return { provider, perSecond: settings?.PAYMENTS_PER_SECOND ?? usual, ...stripe }
-    }
-    if (provider !== 'sandbox') return undefined
-    refuseTestPayments('PAYMENT_PROVIDER: the sandbox takes no money')
-    checkSecret('WEBHOOK_SECRET')
-    return sandbox && { provider, perSecond: settings?.PAYMENTS_PER_SECOND ?? null, ...sandbox }
-  }
-
   function readOidc(): OidcConfig | undefined {
     if (!Object.keys(given).some((name) => name.startsWith('OIDC_'))) return undefined
     for (const name of ['OIDC_ISSUER', 'CONSOLE_URL'])
@@ -409,7 +340,6 @@ export function readConfig(env: Env): Config {
   const oidc = readOidc()
   const vapid = readVapid()
   const s3 = Object.keys(given).some((name) => name.startsWith('IMAGES_S3_')) ? read(S3) : undefined
-  const sandbox = readSandbox()
   for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN']) checkSecret(name)
   for (const name of ['ADMISSION_KEYS', 'ORDER_KEYS', 'WEBHOOK_KEYS'] as const)
     if (production && settings?.[name] && isDevelopmentSet(settings[name]))
@@ -423,7 +353,15 @@ export function readConfig(env: Env): Config {
   const sends = settings?.SMTP_URL !== undefined || vapid !== undefined
   if (production && sends && (settings?.PUBLIC_URL ?? settings?.EDGE_URL) === undefined)
     errors.push('PUBLIC_URL: must be set, since mails link there')
-  const payment = readPayment()
+  const { payment, sandbox } = readPayments({
+    given,
+    production,
+    settings,
+    errors,
+    read,
+    checkSecret,
+    refuseTestPayments,
+  })
   if (!settings || !payment || !sandbox || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
   return { ...settings, payment, sandbox, ...(oidc && { oidc }), ...(vapid && { vapid }), ...(s3 && { s3 }), warnings }
 }

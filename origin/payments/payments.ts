@@ -2,10 +2,13 @@
 import type { Logger } from 'pino'
 import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
+import { NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { OrderRow } from '../ledger/order-statements.ts'
+import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import type { Runtime } from '../lib/runtime.ts'
 import type { Orders } from '../orders/orders.ts'
+import { HttpCharges } from '../providers/http-charges.ts'
+import { httpProvider, type NotedFault } from '../providers/http-provider.ts'
 import type { PaymentProvider } from '../providers/provider.ts'
 import { startSandbox } from '../providers/sandbox.ts'
 import { sandboxProvider } from '../providers/sandbox-client.ts'
@@ -31,14 +34,15 @@ interface PaymentsDeps {
   readonly runtime?: Runtime
 }
 
+type FindingDeps = Pick<PaymentsDeps, 'sql' | 'metrics' | 'log'>
+
 export type Payments = Awaited<ReturnType<typeof startPayments>>
 
 export async function startPayments({ config, sales, orders, redis, ...others }: PaymentsDeps) {
   const nowMs = () => sales.nowMs()
-  const { provider, sources, stop } = await chooseProvider(config, others.sql, nowMs)
-  const { perSecond } = config.payment
-  const calls: Calls =
-    perSecond === null ? UNLIMITED : new CallBudget({ ...others, redis, perSecond, account: provider.name })
+  const { provider, sources, stop } = await chooseProvider(config, others, nowMs)
+  const { perSecond, provider: account } = config.payment
+  const calls: Calls = perSecond === null ? UNLIMITED : new CallBudget({ ...others, redis, perSecond, account })
   const deps = { ...others, provider, calls }
   const captures = new Outbox('capture', deps)
   const refunds = new Outbox('refund', deps)
@@ -50,15 +54,35 @@ export async function startPayments({ config, sales, orders, redis, ...others }:
 }
 
 /** The provider of all calls, and those whose webhooks and records count. */
-async function chooseProvider(config: Config, sql: Sql, nowMs: () => number) {
+async function chooseProvider(config: Config, deps: FindingDeps, nowMs: () => number) {
   const { payment } = config
+  const { sql } = deps
   const sandbox = await runSandbox(config, nowMs)
   if (payment.provider === 'sandbox') return { ...sandbox, sources: [sandbox.provider] }
+  if (payment.provider === 'http') {
+    const { PAYMENT_URL: url, PAYMENT_SECRET: secrets } = payment
+    const note = (fault: NotedFault) => noteFault(fault, deps)
+    const shop = httpProvider({ url, secrets, charges: new HttpCharges(sql), note, nowMs })
+    return { ...withTestSales(sql, shop, sandbox.provider), stop: sandbox.stop }
+  }
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: apiUrl } = payment
   // Stripe's library takes a quarter of the time in which an origin starts, so only those load it that use it.
   const { stripeProvider } = await import('../providers/stripe.ts')
   const stripe = stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs })
   return { ...withTestSales(sql, stripe, sandbox.provider), stop: sandbox.stop }
+}
+
+/** What the shop's payment server said wrongly is one finding for each kind of it and sale. */
+async function noteFault({ fault, reason: error, order, ...said }: NotedFault, { sql, metrics, log }: FindingDeps) {
+  log.warn({ ...said, order, fault, error }, 'invalid answer of the payment server')
+  const found = order === null ? undefined : await findOrder(sql, order)
+  await openFinding(sql, metrics, {
+    sale: found?.sale_id ?? NO_SALE,
+    product: '',
+    kind: 'payment_answer_invalid',
+    subject: fault,
+    detail: { ...said, ...(order !== null && { order }), error },
+  })
 }
 
 async function runSandbox(

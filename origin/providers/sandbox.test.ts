@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import postgres from 'postgres'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { providerCases } from '../../test/lib/provider-cases.ts'
 import { ledgerDatabase } from '../../test/lib/servers.ts'
 import { TEST_WITHIN_MS } from '../../test/run/patience.ts'
 import { startSandbox } from './sandbox.ts'
@@ -57,6 +58,14 @@ async function needed(method: string) {
   if (authorized.result !== 'requires_action') throw new Error(authorized.result)
   return { order, ...authorized.action }
 }
+describe('as every provider', () => {
+  providerCases({
+    provider,
+    methods: { good: 'pm_ok', declined: 'pm_no', insufficient: 'pm_insufficient_funds', needsBuyer: 'pm_3ds' },
+    decide: ({ url }, isGood) => post(`${url}/${isGood ? 'approve' : 'decline'}`),
+  })
+})
+
 const post = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' })
 /** What was sent of a charge; webhooks may overtake each other. */
 const sentOf = (charge: string) => () =>
@@ -120,23 +129,10 @@ test('pm_3ds_abandoned waits for a buyer who never comes', async () => {
   expect(await provider.find(order)).toMatchObject({ status: 'requires_action' })
 })
 
-test('approves no charge once it is cancelled', async () => {
-  const { charge, order, url } = await needed('pm_3ds')
-  for (let times = 0; times < 2; times++)
-    expect(await provider.cancel(charge)).toEqual({ charge, order, status: 'cancelled' })
-  expect((await post(`${url}/approve`)).headers.get('location')).toBe(returnUrl)
-  expect(await provider.find(order)).toMatchObject({ status: 'cancelled' })
-})
-
 test('cancels a charge that was declined: a refund of it is done', async () => {
   const { charge, order, url } = await needed('pm_3ds')
   await post(`${url}/decline`)
   expect(await provider.cancel(charge)).toEqual({ charge, order, status: 'cancelled' })
-})
-
-test('declines pm_insufficient_funds with that code', async () => {
-  const declined = { result: 'declined', code: 'insufficient_funds' }
-  expect(await authorize(randomUUID(), 'pm_insufficient_funds')).toEqual(declined)
 })
 
 test('refunds a charge in parts, each key once, and never beyond what was taken', async () => {

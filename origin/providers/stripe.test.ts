@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
+import { providerCases } from '../../test/lib/provider-cases.ts'
 import { signStripe, startStripe } from '../../test/stand-ins/stripe.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
 import { stripeProvider } from './stripe.ts'
@@ -37,6 +38,17 @@ describe('the Stripe provider', async () => {
     }
     return { records, cursor }
   }
+
+  providerCases({
+    provider,
+    methods: {
+      good: 'pm_card_visa',
+      declined: 'pm_card_chargeDeclined',
+      insufficient: 'pm_card_chargeDeclinedInsufficientFunds',
+      needsBuyer: 'pm_card_threeDSecure2Required',
+    },
+    decide: async ({ charge }, isGood) => stripe.authenticate(charge, isGood),
+  })
 
   test('authorizes an order once, however often it is requested', async () => {
     const order = randomUUID()

@@ -79,6 +79,10 @@ export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<
     order,
   ),
   wrong_amount: watch('It is refunded. Find out who made the charge.', order),
+  payment_answer_invalid: watch(
+    "The shop's payment server said what counts as no answer. Mend it there: docs/payments.md says what it may say.",
+    order,
+  ),
   refunded_outside: watch('Decide whether the order is delivered all the same.', order),
   webhook_failed: watch('No buyer notices. Mend the endpoint, then replay its deliveries.', webhooks),
   scheduled_failed: watch('Do by hand what it was to do, or schedule it again.', scheduled),

@@ -50,6 +50,32 @@ export const refunds = pgTable(
   ],
 )
 
+/**
+ * What the shop's payment server was asked to charge, where it takes the payments: a row is written before the call, so
+ * that a charge whose answer was lost is asked about until its state is final.
+ */
+export const shopCharges = pgTable(
+  'shop_charges',
+  {
+    charge_id: text().primaryKey(),
+    order_id: uuid().notNull(),
+    /** The number of the order's payment attempt. */
+    attempt: integer().notNull(),
+    amount_minor: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    /** The shop's own name of the charge, as it said it first. */
+    reference: text(),
+    asked_at: instant().notNull().defaultNow(),
+    /** When its state is asked for next, unless the shop says it before. Null: it is final, or a day has passed. */
+    next_check_at: instant(),
+    checks: integer().notNull().default(0),
+  },
+  (t) => [
+    index('shop_charges_of_order').on(t.order_id),
+    index('shop_charges_open').on(t.next_check_at).where(sql`next_check_at is not null`),
+  ],
+)
+
 /** The cursor up to which the provider's records have been compared. */
 export const comparisons = pgTable('comparisons', {
   provider: text().primaryKey(),

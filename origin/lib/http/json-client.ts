@@ -10,12 +10,19 @@ import { TimeoutError } from '../with-timeout.ts'
 /** A page of a provider's changes has a quarter of this. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
+/** The server sends more than a caller reads. */
+export class ResponseTooLarge extends Error {
+  override readonly name = 'ResponseTooLarge'
+}
+
 interface ClientOptions {
   readonly url: string
   /** For a call as a whole: the wait for a connection, the request and all of the response. */
   readonly timeoutMs: number
   /** Calls beyond it wait for one of them. */
   readonly connections: number
+  /** How long a response may be. */
+  readonly maxBytes?: number
 }
 
 export interface JsonCall {
@@ -29,7 +36,7 @@ export interface JsonResponse {
 }
 
 /** Calls a path: with a body it is a POST. Rejects if no whole response came in time. */
-export function jsonClient({ url, timeoutMs, connections }: ClientOptions) {
+export function jsonClient({ url, timeoutMs, connections, maxBytes = MAX_RESPONSE_BYTES }: ClientOptions) {
   const { protocol, hostname, port } = new URL(url)
   const isEncrypted = protocol === 'https:'
   const agent = new (isEncrypted ? EncryptedAgent : Agent)({ keepAlive: true, maxSockets: connections })
@@ -52,7 +59,7 @@ export function jsonClient({ url, timeoutMs, connections }: ClientOptions) {
       const call = send({ ...to, method: text === undefined ? 'GET' : 'POST', path, headers: sent }, (response) => {
         // A response that ends too early is an error, too.
         response.on('error', fail)
-        readAll(response, (whole) => done(response.statusCode ?? 0, whole))
+        readAll(response, maxBytes, (whole) => done(response.statusCode ?? 0, whole))
       })
       const timer = setTimeout(() => {
         // Where the call still waits for a connection, its end is reported only when it has one.
@@ -64,12 +71,12 @@ export function jsonClient({ url, timeoutMs, connections }: ClientOptions) {
     })
 }
 
-function readAll(response: IncomingMessage, done: (text: string) => void): void {
+function readAll(response: IncomingMessage, maxBytes: number, done: (text: string) => void): void {
   let text = ''
   response.setEncoding('utf8')
   response.on('data', (chunk: string) => {
     text += chunk
-    if (text.length > MAX_RESPONSE_BYTES) response.destroy(new Error('the response is too large'))
+    if (text.length > maxBytes) response.destroy(new ResponseTooLarge('the response is too large'))
   })
   response.on('end', () => done(text))
 }
