@@ -12,7 +12,7 @@ import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-
  * is put together.
  */
 const FLOORS = {
-  shared: ['lib', 'api', '.', 'hall', 'search'],
+  shared: ['lib', 'api', '.', 'hall', 'search', 'reference'],
   edge: [
     ...['pages', 'http', 'queue', 'visitor', 'admission', 'goods', 'view', 'hall', 'feed', 'protect', 'front', 'sale'],
     ...['beacon', 'checkout', 'messages', 'client', 'preview', '.'],

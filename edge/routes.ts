@@ -15,7 +15,15 @@ import { feed, feedPage, postsPage } from './feed/feed.ts'
 import { showFront } from './front/front.ts'
 import { ordersOfAll } from './front/own-orders.ts'
 import { ownSearches, search, searchIndex, suggest } from './front/search.ts'
-import { faviconFile, openApiDocument, problemType, robots, securityText, sitemap } from './front/site-files.ts'
+import {
+  apiReference,
+  faviconFile,
+  openApiDocument,
+  problemType,
+  robots,
+  securityText,
+  sitemap,
+} from './front/site-files.ts'
 import { brandStyle } from './goods/brand-style.ts'
 import { goods } from './goods/goods.ts'
 import { image } from './goods/images.ts'
@@ -125,6 +133,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   '/.well-known/security.txt': buyers(get((_, call) => securityText(call))),
   '/favicon.ico': buyers(get(faviconFile)),
   '/openapi.json': buyers(get(openApiDocument)),
+  '/api': buyers(get(apiReference)),
   '/problems/:type': buyers(get(({ type }, call) => problemType(type, call))),
   '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
 

@@ -237,7 +237,7 @@ export function createRoutes(parts: Parts) {
     '/admin': adminRoutes,
     '/internal': internalRoutes,
     '/console': console,
-    '': descriptionRoutes(),
+    '': descriptionRoutes(files),
   }
   const ofBuyers = {
     '/images': imageRoutes(images),

@@ -67,6 +67,8 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     pushWorker,
     favicon: await namedByContent('icon', 'svg', 'image/svg+xml', readFileSync(path('pages/favicon.svg'), 'utf8')),
     openApi: await namedByContent('openapi', 'json', 'application/json', openApi),
+    referenceScript: await bundleAsset('../shared/reference/reference.ts', 'reference', SCRIPT),
+    referenceStyle: await bundleAsset('../shared/reference/reference.css', 'reference-style', 'text/css'),
     shareImage: { ...(await namedByContent('share', 'png', 'image/png', picture)), isBinary: true },
   }
   return { __ASSETS__: JSON.stringify(assets) }

@@ -52,6 +52,7 @@ export const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   '/sitemap.xml': 'a file for search engines',
   '/.well-known/security.txt': 'a file (RFC 9116)',
   '/openapi.json': 'the document itself',
+  '/api': 'a page that shows it',
   '/problems/{type}': 'a page that explains a problem',
   '/sales/{sale}/preview': 'for operators, by a link of the console',
   '/sales/{sale}/preview/{state}': 'for operators, by a link of the console',

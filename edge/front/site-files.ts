@@ -3,9 +3,10 @@
  * that explain the types of problems.
  */
 import { isProblemType, problem } from '../../shared/problem.ts'
+import { REFERENCE_HEADERS, referencePage } from '../../shared/reference-page.ts'
 import { CACHE_TTL, cacheTimes } from '../http/cache.ts'
 import { type Call, hostOf, wantsJson } from '../http/call.ts'
-import { favicon, openApi } from '../pages/assets.ts'
+import { favicon, openApi, referenceScript, referenceStyle } from '../pages/assets.ts'
 import { renderProblemType } from '../pages/index.ts'
 import { brandOf, PAGE_HEADERS } from '../view/respond.ts'
 import { frontNow } from './listing.ts'
@@ -60,6 +61,12 @@ export const faviconFile = (): Response =>
 /** `GET /openapi.json`: the interface of buyers (OpenAPI 3.1), which a tool on any page may read. */
 export const openApiDocument = (): Response =>
   new Response(openApi.body, { headers: { ...cached(openApi.type), 'access-control-allow-origin': '*' } })
+
+/** `GET /api`: the same interface as a page to read, and to try calls from. */
+export const apiReference = (): Response =>
+  new Response(referencePage({ script: referenceScript.path, style: referenceStyle.path }), {
+    headers: { ...REFERENCE_HEADERS, ...cacheTimes(CACHE_TTL.search) },
+  })
 
 /** `GET /problems/{type}`: what the type of a problem means, as a page or as JSON; null if there is no such type. */
 export function problemType(type: string, call: Call): Response | null {

@@ -37,6 +37,8 @@ const NAMES = [
   'shareImage',
   'favicon',
   'openApi',
+  'referenceScript',
+  'referenceStyle',
 ] as const
 type Assets = Readonly<Record<(typeof NAMES)[number], Asset>>
 declare const __ASSETS__: Assets
@@ -69,6 +71,8 @@ export const {
   shareImage,
   favicon,
   openApi,
+  referenceScript,
+  referenceStyle,
 } = ASSETS
 
 /**

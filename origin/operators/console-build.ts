@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { BuildOptions } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const REFERENCE = ['shared/reference/reference.ts', 'shared/reference/reference.css']
 const ENTRY = fileURLToPath(new URL('../console/client/main.tsx', import.meta.url))
 /** Packages are bundled too, but their files do not change with an installation, so the lock file's date counts. */
 const LOCK_FILE = 'package-lock.json'
@@ -36,6 +37,8 @@ export async function buildConsole(): Promise<void> {
   // Each page has a script of its own. All pages share one style sheet, with the console's face beside it.
   const scripts = await build({ ...options, splitting: true, loader: { '.css': 'empty' } })
   const styles = await build({ ...options, loader: { '.woff2': 'file' }, write: false })
+  // The page `/api` shows the operators' interface, and shares nothing with the console.
+  const reference = await build({ ...options, entryPoints: REFERENCE, entryNames: 'console-reference-[hash]' })
   const written = styles.outputFiles.filter(({ path }) => !path.endsWith('.js'))
   for (const { path, contents } of written) writeFileSync(path, contents)
   const named = (paths: readonly string[], ending: string) =>
@@ -43,7 +46,8 @@ export async function buildConsole(): Promise<void> {
   const outputs = Object.entries(scripts.metafile.outputs)
   const [entry = ''] = outputs.flatMap(([path, { entryPoint }]) => (entryPoint === relative(ROOT, ENTRY) ? path : []))
   const others = written.map(({ path }) => path)
-  const all = named([...Object.keys(scripts.metafile.outputs), ...others], '')
+  const ofReference = Object.keys(reference.metafile.outputs)
+  const all = named([...Object.keys(scripts.metafile.outputs), ...others, ...ofReference], '')
   writeManifest({
     script: basename(entry),
     preloads: (scripts.metafile.outputs[entry]?.imports ?? [])
@@ -52,7 +56,8 @@ export async function buildConsole(): Promise<void> {
     scripts: named(Object.keys(scripts.metafile.outputs), '.js'),
     style: named(others, '.css')[0] ?? '',
     faces: named(others, '.woff2'),
-    inputs: [...Object.keys(styles.metafile.inputs), LOCK_FILE],
+    reference: { script: named(ofReference, '.js')[0] ?? '', style: named(ofReference, '.css')[0] ?? '' },
+    inputs: [...Object.keys(styles.metafile.inputs), ...Object.keys(reference.metafile.inputs), LOCK_FILE],
     built_ms: startedMs,
   })
   for (const name of readdirSync(DIST))
@@ -83,6 +88,8 @@ export interface ConsoleBuild {
   readonly style: string
   /** The files of the console's face. */
   readonly faces: readonly string[]
+  /** The files of the page that shows the interface. */
+  readonly reference: { readonly script: string; readonly style: string }
   /** The bundled files, by path from the project's root, and the time at which bundling began. */
   readonly inputs: readonly string[]
   readonly built_ms: number

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { html, raw } from 'hono/html'
+import { referencePage } from '../../shared/reference-page.ts'
 import { buildConsole, DIST, readManifest } from './console-build.ts'
 
 interface Asset {
@@ -14,6 +15,8 @@ export interface ConsoleFiles {
   readonly page: string
   /** A page with a title and a sentence, for example that signing in failed. */
   readonly message: (title: string, text: string) => string
+  /** The page `/api`, which shows the operators' interface. */
+  readonly reference: string
   /** The assets by their name below `/console/assets`. */
   readonly assets: ReadonlyMap<string, Asset>
 }
@@ -26,8 +29,9 @@ export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
   const asset = (name: string, type: string) =>
     [name, { type, body: new Uint8Array(readFileSync(join(DIST, name))) }] as const
   const faces = built.faces.map((name) => asset(name, 'font/woff2'))
-  const scripts = built.scripts.map((name) => asset(name, 'text/javascript'))
-  const assets = new Map([...scripts, asset(built.style, 'text/css'), ...faces])
+  const scripts = [...built.scripts, built.reference.script].map((name) => asset(name, 'text/javascript'))
+  const styles = [built.style, built.reference.style].map((name) => asset(name, 'text/css'))
+  const assets = new Map([...scripts, ...styles, ...faces])
   const pageOf = (title: string, body: unknown) => documentOf(title, `/console/assets/${built.style}`, body)
   const page = pageOf(
     'Console',
@@ -44,7 +48,11 @@ ${built.preloads.map((name) => html`<link rel="modulepreload" href="/console/ass
 <h1>${title}</h1><p>${text}</p><p><a href="/console">To the console</a></p>
 </div></main>`,
     )
-  return { page, message, assets }
+  const reference = referencePage({
+    script: `/console/assets/${built.reference.script}`,
+    style: `/console/assets/${built.reference.style}`,
+  })
+  return { page, message, reference, assets }
 }
 
 const documentOf = (title: string, style: string, body: unknown) =>

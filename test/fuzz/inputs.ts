@@ -54,6 +54,8 @@ const admin = (methods: string, path: string, body?: Route['body']): Route =>
 const ROUTES: readonly Route[] = [
   { to: 'edge', methods: 'GET', path: '/' },
   { to: 'edge', methods: 'GET', path: '/healthz' },
+  { to: 'edge', methods: 'GET', path: '/openapi.json' },
+  { to: 'edge', methods: 'GET', path: '/api' },
   { to: 'edge', methods: 'GET', path: '/.well-known/jwks.json' },
   { to: 'edge', methods: 'GET', path: '/.well-known/handover-keys.json' },
   { to: 'edge', methods: 'GET', path: '/assets/{text}' },
@@ -91,6 +93,7 @@ const ROUTES: readonly Route[] = [
   ]),
   { to: 'origin', methods: 'GET', path: '/healthz' },
   { to: 'origin', methods: 'GET', path: '/openapi.json' },
+  { to: 'origin', methods: 'GET', path: '/api' },
   { to: 'origin', methods: 'POST', path: '/webhooks/sandbox', body: 'webhook' },
   { to: 'origin', methods: 'GET', path: '/internal/sales/{sale}', needs: 'edge' },
   { to: 'origin', methods: 'GET', path: '/internal/sales/{sale}/chart?v={id}', needs: 'edge' },

@@ -54,6 +54,7 @@ export const ORIGIN_NOT_DESCRIBED: Readonly<Record<string, string>> = {
   '/healthz': 'for balancers',
   '/problems/': 'pages that explain problems',
   '/openapi.json': 'the document itself',
+  '/api': 'a page that shows it',
 }
 
 const path = (description: string, schema: v.GenericSchema = v.string()) => ({ schema, description })
