@@ -2,7 +2,7 @@
 import postgres from 'postgres'
 import { afterAll, describe } from 'vitest'
 import { addHall } from '../../origin/seats/testing.ts'
-import { faultsByLook } from '../lib/axe.ts'
+import { faultsByLook, tooWide } from '../lib/axe.ts'
 import { storyTest } from '../lib/in-browser.ts'
 import { signIn } from '../lib/in-console.ts'
 import { admin } from '../lib/operator.ts'
@@ -13,27 +13,25 @@ import { hasBrowser, sharedPart } from '../run/shared-part.ts'
 
 const SALE = 'console-looks'
 const PAGES_OF_SALE = [
-  ...['', '/edit', '/goods', '/promo-codes', '/preview', '/scheduled', '/access', '/invitations', '/report', '/hall'],
-  ...['/hall/import?section=stalls', '/box-office'],
+  ...['', '/visitors', '/edit', '/goods', '/promo-codes', '/preview', '/feed', '/scheduled', '/access', '/invitations'],
+  ...['/report', '/hall', '/hall/import?section=stalls', '/hall/box-office'],
 ]
 const OTHER_PAGES = [
-  '',
-  '/sales/new',
-  '/orders',
-  '/queues',
-  '/webhooks',
-  '/findings',
-  '/operators',
-  '/nothing',
+  ...['', '/sales/new', '/orders', '/queues', '/search', '/webhooks', '/findings', '/operators', '/nothing'],
   `/audit?sale=${SALE}`,
 ]
+/** The narrowest and the widest window of an operator. */
+const WIDTHS = [320, 2_560]
 const test = storyTest(/the server responded with a status of 4|^Blocked autofocusing/)
 const system = await sharedPart('system')
 const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
 afterAll(() => sql.end({ timeout: 2 }))
 
 describe.skipIf(!hasBrowser)('the console', () => {
-  test('axe finds nothing in the light or in the dark, on a phone or on a desk', async ({ newPage, expect }) => {
+  test('axe finds nothing in the light or in the dark, and no page is wider than its window', async ({
+    newPage,
+    expect,
+  }) => {
     await createSale(system, SALE, saleOf(9, { admission: { rate_per_second: 50, max_inside: null } }))
     await addHall(sql, SALE)
     const { checkout } = visitorsOf(system.edgeUrl, SALE)
@@ -43,7 +41,11 @@ describe.skipIf(!hasBrowser)('the console', () => {
     const page = await newPage()
     const found: Record<string, unknown> = {}
     const check = async (path: string) => {
-      const faults = await faultsByLook(page)
+      const faults: unknown[] = await faultsByLook(page)
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 })
+        faults.push(...(await tooWide(page)))
+      }
       if (faults.length > 0) found[path] = faults
     }
     await page.goto(`${system.originUrl}/console`)
@@ -54,6 +56,7 @@ describe.skipIf(!hasBrowser)('the console', () => {
     for (const path of paths) {
       await page.goto(`${system.originUrl}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.getByText('Loading …').waitFor({ state: 'detached' })
       await check(path)
     }
     expect(found).toEqual({})
