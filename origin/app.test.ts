@@ -26,6 +26,14 @@ test('logs which call has failed, and never which person it was about', async ()
   ])
 })
 
+test('operators learn that a store is away, and buyers that the shop is busy', async () => {
+  const away = () => new Hono().get('/', () => Promise.reject(new TimeoutError('too slow')))
+  const app = createApp({ routes: { '/admin/sales': away(), '/sales': away() }, log: pino({ level: 'silent' }) })
+  const detailOf = async (path: string) => ((await (await app.request(path)).json()) as { detail: string }).detail
+  expect(await detailOf('/admin/sales')).toContain('Postgres or Redis does not answer')
+  expect(await detailOf('/sales')).toBe('The shop is busy.')
+})
+
 test('a failed assertion is a 500 problem of its own call, without the sentence', async () => {
   const sale = new Hono().get('/', (c) => {
     assert(c.req.query('state') === 'known', 'The state is known.')

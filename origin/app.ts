@@ -13,6 +13,11 @@ import { alive } from './ops.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
+const isForOperators = (path: string) => /^\/(admin|console)\//.test(path)
+/** Buyers need not know which store it is. Operators do. */
+const AWAY_FOR_OPERATORS =
+  'The origin cannot read or write this now: Postgres or Redis does not answer, or not in time. Try again in a moment.'
+
 interface AppDeps {
   readonly routes: Readonly<Record<string, Hono>>
   readonly log: Logger
@@ -36,7 +41,7 @@ export function createApp({ routes, log }: AppDeps): Hono {
     if (isUnstorable(error)) return sendProblem(problem('invalid-request', { detail: 'Text must not hold NUL.' }))
     if (isAway(error)) {
       log.warn({ path: pathOf(c), error: String(error) }, 'store away or overloaded')
-      return sendProblem(tryAgain('The shop is busy.'))
+      return sendProblem(tryAgain(isForOperators(c.req.path) ? AWAY_FOR_OPERATORS : 'The shop is busy.'))
     }
     log.error({ path: pathOf(c), error: error.stack ?? String(error) }, 'unexpected error')
     return sendProblem(problem('internal-error'))

@@ -110,6 +110,7 @@ export class Operators {
     const { secret, hash } = newSecret()
     const kept = operator === ADMIN ? this.#adminHashOf(secret) : hash
     await insertSession(this.#sql, kept, operator, byKey, SESSION_SECONDS)
+    this.#found.set(hash, { operator, atMs: performance.now() })
     return secret
   }
 

@@ -3,15 +3,11 @@ import { hc } from 'hono/client'
 import type { Problem } from '../../../shared/problem.ts'
 import type { AdminApi } from '../../operators-api.ts'
 
-/** The problem's own title is written for buyers, so operators get this text. */
-const AWAY =
-  'The origin cannot read or write this now: Postgres does not answer, or not in time. Try again in a moment.'
-
 /** The response was a problem, or there was no response. */
 export class ApiError extends Error {
   readonly problem: Partial<Problem> & { readonly status: number }
   constructor(problem: Partial<Problem> & { readonly status: number }) {
-    super(problem.detail ?? (problem.status === 503 ? AWAY : problem.title) ?? 'The origin does not answer.')
+    super(problem.detail ?? problem.title ?? 'The origin does not answer.')
     this.problem = problem
   }
 }

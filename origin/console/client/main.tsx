@@ -14,7 +14,7 @@ import { AnnounceButtons } from './pages/feed/announce.tsx'
 import type { NoticeControl } from './pages/sale/controls.tsx'
 import { Failure, Loading } from './parts.tsx'
 import { SalesPage } from './sales-page.tsx'
-import { queries, readSession, session } from './session.ts'
+import { findSession, queries, session, unreadSession } from './session.ts'
 import { Head } from './sheet/page.tsx'
 import { Toast } from './toast.tsx'
 
@@ -80,7 +80,7 @@ function Console() {
   const operator = session.value
   const [, navigate] = useLocation()
   useEffect(() => listen({ openPalette, navigate }), [navigate])
-  if (operator === 'unknown') return <Loading />
+  if (operator === 'unknown') return unreadSession.value ? <Failure error={unreadSession.value} /> : <Loading />
   if (operator === null) return <SignInPage />
   return (
     <div class="frame">
@@ -153,5 +153,5 @@ if (root) {
     </QueryClientProvider>
   )
   render(app, root)
-  readSession().catch((error) => render(<Failure error={error} />, root))
+  void findSession()
 }

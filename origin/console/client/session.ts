@@ -21,6 +21,23 @@ export const signedOutMs = signal<number | null>(null)
 
 const PATH = '/console/session'
 
+/** What the origin could not read, or a page not reach, is read again until it comes back. */
+const AGAIN_MS = 5_000
+
+/** Why the session could not be read; null once it is known. */
+export const unreadSession = signal<unknown>(null)
+
+/** Reads the session until the origin says whether there is one. */
+export async function findSession(): Promise<void> {
+  try {
+    await readSession()
+    unreadSession.value = null
+  } catch (error) {
+    unreadSession.value = error
+    setTimeout(findSession, AGAIN_MS)
+  }
+}
+
 export async function readSession(): Promise<void> {
   const { operator, oidc, shop: address, environment: name } = await (await send(PATH)).json()
   offersService.value = oidc
@@ -60,6 +77,8 @@ const onError = (error: unknown) => {
     signedOutMs.value ??= Date.now()
 }
 
+const isAway = (error: unknown) => error instanceof ApiError && [0, 502, 503, 504].includes(error.problem.status)
+
 /**
  * Pages repeat their reads, also after every change. The network mode ignores the browser's opinion on being online,
  * because the origin decides that.
@@ -73,7 +92,11 @@ export const queries = new QueryClient({
     },
   }),
   defaultOptions: {
-    queries: { retry: false, networkMode: 'always' },
+    queries: {
+      retry: false,
+      networkMode: 'always',
+      refetchInterval: ({ state }) => (isAway(state.error) ? AGAIN_MS : false),
+    },
     mutations: { retry: false, networkMode: 'always' },
   },
 })

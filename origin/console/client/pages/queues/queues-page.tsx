@@ -45,7 +45,13 @@ export function QueuesPage() {
     return () => removeEventListener('hashchange', follow)
   }, [])
   useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' }), [isThere])
-  if (!data) return error ? <Failure error={error} /> : <Loading />
+  if (!data)
+    return (
+      <>
+        <Head title="Queues" />
+        {error ? <Failure error={error} /> : <Loading />}
+      </>
+    )
   const { queues } = data
   const needs = needsOf(queues)
   const verdict = verdictOf(queues)

@@ -31,7 +31,13 @@ export function ReportPage({ sale }: { sale: string }) {
   })
   // Browsers name the PDF after the title.
   useTitle(report ? `Report of ${report.name}` : 'Console')
-  if (!report) return error ? <Failure error={error} /> : <Loading />
+  if (!report)
+    return (
+      <>
+        <Head title="Report" />
+        {error ? <Failure error={error} /> : <Loading />}
+      </>
+    )
   const verdict = verdictOf(report)
   return (
     <>
