@@ -29,10 +29,12 @@ import { goods } from './goods/goods.ts'
 import { image } from './goods/images.ts'
 import { availability, chart, followSections, seatOffer, seatsPage, sections } from './hall/hall.ts'
 import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
+import { sitesOf } from './http/sites.ts'
 import { mailedPage, requestMail, stopMail } from './messages/mail.ts'
 import { endPush, requestPush } from './messages/push.ts'
 import { asset } from './pages/assets.ts'
 import { preview, previewDraft } from './preview/preview.ts'
+import { cfWaitingRoom } from './protect/cf-waiting-room.ts'
 import { showWantedPage } from './protect/protect.ts'
 import { handoverJwks, health, jwks, purge, refresh } from './queue/backend.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
@@ -98,6 +100,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
 
   '/sales/:sale/queue': { methods: { POST: saleRoute(join), DELETE: saleRoute(leave) }, page: salePage },
   '/sales/:sale/queue/status': get(saleRoute(status)),
+  '/sales/:sale/cf-waiting-room': get(saleRoute(cfWaitingRoom)),
   '/sales/:sale/challenge': get(saleRoute(challenge)),
   '/sales/:sale/mail': { methods: { GET: saleRoute(mailedPage), POST: saleRoute(requestMail) } },
   '/sales/:sale/push': { methods: { POST: saleRoute(requestPush), DELETE: saleRoute(endPush) } },
@@ -166,14 +169,16 @@ export function handle(call: Call): Promise<Response> | Response | null {
   const isOfSale = root === 'sales'
   const isOfOrder = root === 'orders'
   const { method } = request
-  // Before another site only its own sale is ours.
-  if (config.protect && (isOfOrder || (isOfSale && name !== config.protect.PROTECT_SALE))) return null
+  // Before other sites only their sales are ours.
+  const sites = config.protect ? sitesOf(config.protect, new URL(request.url).host) : []
+  const isBeforeSite = sites.length > 0
+  if (isBeforeSite && (isOfOrder || (isOfSale && !sites.some(({ sale }) => sale === name)))) return null
   if (isOfSale && !isValid.sale(name)) refuse('unknown-sale')
   if (isOfOrder && !isValid.order(name)) refuse('unknown-order')
   const isRead = method === 'GET' || method === 'HEAD'
   if ((isOfOrder || (isOfSale && !isRead)) && isForeignForm(request)) refuse('forbidden')
   const match = matchOf(path, isOfSale ? 'sale' : isOfOrder ? 'order' : null)
-  if (!match || (config.protect && match.route.forBuyers)) return isOfSale || isOfOrder ? refuse('not-found') : null
+  if (!match || (isBeforeSite && match.route.forBuyers)) return isOfSale || isOfOrder ? refuse('not-found') : null
   const { route, params } = match
   if (route.page && method === 'GET' && wantsHtml(request)) return seeOther(route.page(params))
   // HEAD is GET without its body, which the runtime drops.

@@ -168,7 +168,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     arrivals,
     responseTimes,
     reports,
-    joins: new JoinCounter({ sql, metrics, saleCounts, sources, responseTimes, log }),
+    joins: new JoinCounter({ sql, metrics, saleCounts, sources, arrivals, responseTimes, log }),
     shares: new LineShares(redis, log),
     payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates, isProviderAway }),
     isOverloaded: (saleId) => loadShedder.isSlow(saleId),

@@ -4,7 +4,7 @@ import type { ListedSale, Listing, SearchMisses } from '../../shared/api/front.t
 import { anySale } from '../../shared/testing/listed-sale.ts'
 import { readConfig } from '../http/config.ts'
 import { identityOf } from '../http/visitor-secret.ts'
-import { edgeEnv, orderOf, requestsTo, stub } from '../testing/origin.ts'
+import { before, edgeEnv, orderOf, requestsTo, stub } from '../testing/origin.ts'
 import { call as callEdge, knownCookie } from '../testing/visitors.ts'
 import { arrange } from './listing.ts'
 
@@ -186,9 +186,9 @@ it('gives a browser what it searches, for good under a version, unless that is t
 })
 
 it('stays off before another site', async () => {
-  const env = { ...edgeEnv, PROTECT_UPSTREAM: `${edgeEnv.ORIGIN_URL}/site`, PROTECT_SALE: 'next', PROTECT_BYPASS: '*' }
+  const env = before({ sale: 'next', paths: '/*', bypass: '*', upstream: `${edgeEnv.ORIGIN_URL}/site` })
   await stub('/site/search', 200, { of: 'the site' })
-  expect(await (await call('/search', json, env as typeof edgeEnv)).json()).toEqual({ of: 'the site' })
+  expect(await (await call('/search', json, env)).json()).toEqual({ of: 'the site' })
 })
 
 it('passes on the searches of an account alone', async () => {

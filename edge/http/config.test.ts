@@ -50,7 +50,14 @@ it('names the setting that is missing or wrong, and never its value', async () =
     { SHOP_JWKS_URL: 'https://shop.example/jwks' },
     { TURNSTILE_SITE_KEY: '1x00000000000000000000AA' },
     { ENVIRONMENT: 'production', PAYMENT_PAGE: '/pay/{order}', ...TURNSTILE_FOR_TESTS },
-    { PROTECT_UPSTREAM: 'https://shop.example' },
+    { PROTECT: 'https://shop.example' },
+    ...[
+      [{ upstream: 'https://shop.example', sale: 'drop' }],
+      [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', path: '/x' }],
+      [{ upstream: 'shop.example', sale: 'drop', paths: '/*' }],
+      [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', share: 0 }],
+      [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', host: 'https://a.example' }],
+    ].map((sites) => ({ PROTECT: JSON.stringify(sites) })),
     { PAYMENT_PAGE: 'https://pay.example/{order}' },
     { PAYMENT_PAGE: '//pay.example/{order}' },
     { PAYMENT_PAGE: '/pay-here' },
@@ -66,7 +73,7 @@ it('names the setting that is missing or wrong, and never its value', async () =
   ]
   for (const changed of wrong) {
     const message = await refusal(changed)
-    expect(message, JSON.stringify(changed)).toMatch(/^[A-Z_]+ (is|must)/)
+    expect(message, JSON.stringify(changed)).toMatch(/^[A-Z_]+(\.[\w.]+)? (is|must)/)
     for (const value of Object.values(changed)) if (value.length > 4) expect(message).not.toContain(value)
   }
   expect(await refusal({})).toBeNull()
@@ -99,7 +106,7 @@ it('requires https to the origin in production, unless it is on this machine or 
 it('requires a payment page in production, except before another site', async () => {
   const forgotten = { ENVIRONMENT: 'production', PAYMENT_PAGE: '' }
   expect(await refusal(forgotten)).toMatch(/^PAYMENT_PAGE must/)
-  const protect = { PROTECT_UPSTREAM: 'https://shop.example', PROTECT_SALE: 'drop' }
+  const protect = { PROTECT: JSON.stringify([{ upstream: 'https://shop.example', sale: 'drop', paths: '/*' }]) }
   expect(await refusal({ ...forgotten, ...protect })).toBeNull()
   expect(await refusal({ ...forgotten, PAYMENT_PAGE: '/pay/{order}' })).toBeNull()
   const inDevelopment = { ...env, PAYMENT_PAGE: '' }

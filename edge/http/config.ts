@@ -25,8 +25,8 @@ import { type Brand, brandSheet } from '../pages/brand.ts'
 import type { StripePage } from '../pages/view.ts'
 import { handoverSet } from './handover-keys.ts'
 import { isLocalHost } from './limits/networks.ts'
-import { looselyRead, pathTest } from './paths.ts'
 import { colour, host, legalLinks, multiples, number, rate, units, url, whole, words } from './setting-forms.ts'
+import { Sites } from './sites.ts'
 import { derivedKey, type VisitorKey, visitorKey } from './visitor-secret.ts'
 
 /** Our own page for paying, with Stripe's form. */
@@ -186,26 +186,12 @@ const Stripe = v.object({
 })
 
 const Protect = v.object({
-  PROTECT_UPSTREAM: required(url, 'The site that the waiting room protects'),
-  PROTECT_SALE: required(v.string(), 'The sale whose admission opens the protected paths'),
-  // Protected paths are read as loosely as any site may. Open paths are matched exactly.
-  PROTECT_PATHS: setting(
-    v.pipe(
-      v.string(),
-      v.transform((text) => pathTest(text, looselyRead)),
-    ),
-    '/*',
-    'Protected paths; `*` matches anything',
-  ),
-  PROTECT_BYPASS: setting(
-    v.pipe(
-      v.string(),
-      v.transform((text) => pathTest(text)),
-    ),
+  PROTECT: setting(
+    Sites,
     '',
-    'Paths that stay open',
+    'Other sites that the waiting room stands before, as JSON: ' +
+      '`[{ host?, paths, bypass?, upstream, sale, session_seconds?, share? }]` (docs/protect.md)',
   ),
-  PROTECT_SESSION_SECONDS: setting(number(60, 24 * 3600), '1800', 'How long an admitted visitor may stay'),
 })
 
 /** Every setting of the edge, for docs/settings.md. */
@@ -277,7 +263,7 @@ export async function readConfig(env: Env) {
   // A setting that was forgotten or misspelt must not open the doors.
   const production = env.ENVIRONMENT !== 'development'
   // Before somebody else's site that site sees to the paying.
-  const presets = production ? (env.PROTECT_UPSTREAM ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
+  const presets = production ? (env.PROTECT ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
   const worker = read(Worker, env, presets)
   const turnstile = env.TURNSTILE_SITE_KEY ? read(Turnstile, env) : null
   if (production) {
@@ -296,7 +282,8 @@ export async function readConfig(env: Env) {
     shop: env.SHOP_JWKS_URL ? read(Shop, env) : null,
     turnstile,
     stripe: worker.PAYMENT_PAGE === STRIPE_PAGE ? stripePage(read(Stripe, env)) : null,
-    protect: env.PROTECT_UPSTREAM ? read(Protect, env) : null,
+    /** Null if the Worker stands before no other site. */
+    protect: env.PROTECT ? read(Protect, env).PROTECT : null,
     brand: await brandOf(worker),
     keys: await keysOf(worker.QUEUE_KEYS, worker.ADMISSION_KEYS),
   }

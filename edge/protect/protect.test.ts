@@ -4,28 +4,21 @@ import { expect, it } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../http/config.ts'
 import { eventually, stopClock } from '../testing/clocks.ts'
-import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
+import { before, edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { OPEN_TO_ALL, product } from '../testing/simulation.ts'
 import { call, cookiesOf, TestSale } from '../testing/visitors.ts'
 
-function protecting(sale: TestSale): Env {
-  return {
-    ...edgeEnv,
-    PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
-    PROTECT_SALE: sale.name,
-    PROTECT_PATHS: `/${sale.name}/*`,
-    PROTECT_BYPASS: '*.css */open/*',
-  }
-}
+const protecting = (sale: TestSale, more: object = {}): Env =>
+  before({ sale: sale.name, paths: `/${sale.name}/*`, bypass: ['*.css', '*/open/*'], ...more })
 
 const page = { accept: 'text/html' }
 
 /** A sale before a site that has one page, which is protected. */
-async function siteWith(under: string, env: Partial<Env> = {}) {
+async function siteWith(under: string, env: Partial<Env> = {}, site: object = {}) {
   const sale = await new TestSale().publish()
   const path = `/${sale.name}${under}`
   await stub(path, 200, 'the site')
-  return { sale, path, env: { ...protecting(sale), ...env } }
+  return { sale, path, env: { ...protecting(sale, site), ...env } }
 }
 
 /** A visitor whose turn has come, with the cookies of their browser. */
@@ -87,7 +80,7 @@ it('holds visitors of protected paths until their turn, and lets them through th
 })
 
 it('reports https to the site in production, where a front terminates it', async () => {
-  const { env, path } = await siteWith('/free', { ENVIRONMENT: 'production', PROTECT_PATHS: '/checkout/*' })
+  const { env, path } = await siteWith('/free', { ENVIRONMENT: 'production' }, { paths: '/checkout/*' })
   await call(path, { headers: { 'x-forwarded-for': '1.2.3.4' } }, env)
   const [request] = (await requestsTo(path)).requests
   expect(request?.headers['x-forwarded-proto']).toBe('https')
@@ -342,7 +335,7 @@ it('extends an admission that has half expired, up to the end of the session', a
   const path = `/${sale.name}/lamp`
   await stub(path, 200, 'the lamp')
   const session = 1_800
-  const env: Env = { ...protecting(sale), PROTECT_SESSION_SECONDS: String(session) }
+  const env = protecting(sale, { session_seconds: session })
   const { keys } = await readConfig(edgeEnv)
   const now = Math.floor(Date.now() / 1000)
   /** The seconds left to a visitor admitted so long ago, who had so many left when they came. */
@@ -374,4 +367,97 @@ it('reports how long the site takes for those who were let in, and nothing of wh
     await call(path, { method, headers, ...(method === 'POST' && { body: 'x' }) }, env)
   await expect.poll(reported).toEqual([expect.any(Number)])
   expect((await reported())[0]).toBeGreaterThanOrEqual(290)
+})
+
+it('stands before several sites, by host and by path', async () => {
+  const [shoes, lamps] = await Promise.all([new TestSale().publish(), new TestSale().publish()])
+  const env = before(
+    { host: 'edge.test', sale: shoes.name, paths: '/shoes/*' },
+    { sale: lamps.name, paths: '/lamps/*' },
+    { host: 'other.test', sale: lamps.name, paths: '/all/*', upstream: 'http://127.0.0.1:9' },
+  )
+  await stub('/about', 200, 'open to all')
+  const heldBy = async (url: string) => {
+    const response = await call(url, { headers: page }, env)
+    return response.headers.get('location') ?? response.status
+  }
+  expect(await heldBy('/shoes/one')).toBe(`/sales/${shoes.name}`)
+  expect(await heldBy('/lamps/one')).toBe(`/sales/${lamps.name}`)
+  expect(await heldBy('/about')).toBe(200)
+  // A sale of no site of this host is no sale here.
+  const third = await new TestSale().publish()
+  await stub(`/sales/${third.name}`, 418, 'the site has sales as well')
+  expect(await heldBy(`/sales/${third.name}`)).toBe(418)
+})
+
+it('sends a share of the visitors through the room, the same ones each time', async () => {
+  const sale = await new TestSale().publish()
+  await stub(`/${sale.name}/lamp`, 200, 'the lamp')
+  const env = protecting(sale, { share: 0.3 })
+  const addresses = Array.from({ length: 200 }, (_, i) => `198.51.${i % 100}.${i}`)
+  const held = async (address: string) =>
+    (await call(`/${sale.name}/lamp`, { headers: { ...page, 'cf-connecting-ip': address } }, env)).status === 302
+  const first = await Promise.all(addresses.map(held))
+  expect(await Promise.all(addresses.map(held))).toEqual(first)
+  const share = first.filter(Boolean).length / first.length
+  expect(share).toBeGreaterThan(0.15)
+  expect(share).toBeLessThan(0.45)
+})
+
+it('ends and renews a session as the site says, and tells the origin who is there', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/${sale.name}/lamp`
+  const { secret, place, admission } = await ready(sale)
+  const visit = async (cookie: string, command?: string) => {
+    await stub(path, 200, 'the lamp', 0, command ? { 'x-admission-session': command } : {})
+    return call(path, { headers: { ...page, cookie: `${secret}; ${cookie}` } }, protecting(sale))
+  }
+  const numberOf = (cookie: string) => String(decodeJwt(cookie.split('=')[1] ?? '').num)
+  const sessions = async () => {
+    const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+    const counts = requests.map(({ query }) => JSON.parse(new URLSearchParams(query).get('counts') ?? '{}'))
+    return Object.assign({}, ...counts.map((one) => one.sessions ?? {}))
+  }
+  expect((await visit(place)).headers.has('x-admission-session')).toBe(false)
+  await expect.poll(sessions).toEqual({ [numberOf(place)]: ADMISSION_TTL_SECONDS })
+
+  const renewed = await visit(admission, 'renew')
+  expect(renewed.headers.has('x-admission-session')).toBe(false)
+  expect(cookiesOf(renewed)).toMatch(new RegExp(`^admission-${sale.name}=ey`))
+
+  const ended = await visit(admission, 'end')
+  expect(await ended.text()).toBe('the lamp')
+  const deleted = ended.headers.getSetCookie().filter((cookie) => /max-age=0/i.test(cookie))
+  expect(deleted.map((cookie) => cookie.split('=')[0]).sort()).toEqual([`admission-${sale.name}`, `queue-${sale.name}`])
+  await expect.poll(sessions).toEqual({ [numberOf(place)]: 0 })
+  // The place was given up, so its token opens the site no more.
+  await expect.poll(async () => (await visit(place)).status).toBe(401)
+})
+
+it('tells those who wait and ask as clients of Cloudflare do where they are, in its fields', async () => {
+  const lobby = await new TestSale(60_000).publish()
+  const joined = await lobby.join({ 'sec-fetch-site': 'same-origin' })
+  const asked = { headers: { accept: 'application/json', cookie: cookiesOf(joined) } }
+  const env = protecting(lobby)
+  for (const url of [`/${lobby.name}/lamp`, `/sales/${lobby.name}/cf-waiting-room`]) {
+    const response = await call(url, asked, env)
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    const { cfWaitingRoom } = (await response.json()) as { cfWaitingRoom: Record<string, unknown> }
+    expect(Object.keys(cfWaitingRoom)).toHaveLength(25)
+    expect(cfWaitingRoom).toMatchObject({
+      ...{ inWaitingRoom: true, waitTimeKnown: true, isEventPrequeueing: true, isEventActive: false },
+      ...{ queueingMethod: 'random', timeUntilEventStart: 1, timeUntilEventStartFormatted: '1 minute' },
+      ...{ timeUntilEventEnd: 0, timeUntilEventEndFormatted: 'unavailable' },
+    })
+  }
+  // Any other client learns that it is not their turn.
+  const other = { headers: { ...asked.headers, accept: 'application/json, text/plain' } }
+  expect((await call(`/${lobby.name}/lamp`, other, env)).status).toBe(429)
+  expect((await call(`/sales/${lobby.name}/cf-waiting-room`, { headers: { accept: 'application/json' } })).status).toBe(
+    401,
+  )
+  const sale = await new TestSale().publish()
+  const { cookie } = await ready(sale)
+  const turn = await call(`/sales/${sale.name}/cf-waiting-room`, { headers: { ...asked.headers, cookie } })
+  expect(await turn.json()).toMatchObject({ cfWaitingRoom: { inWaitingRoom: false, isFIFOQueue: true, waitTime: 0 } })
 })

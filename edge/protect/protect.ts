@@ -1,30 +1,40 @@
 /**
- * The waiting room in front of another site. Visitors whose turn has come can open protected paths; others are sent
- * to the queue. All other paths pass unchanged. The site can verify the admission that comes with each request.
+ * The waiting room in front of other sites. Visitors whose turn has come can open protected paths; others are sent
+ * to the queue. All other paths pass unchanged. The site can verify the admission that comes with each request, and its
+ * responses end or renew the visitor's session. docs/protect.md
  */
-import { isEdgeToken } from '../../shared/tokens.ts'
+import { queueName } from '../../shared/api/access.ts'
+import { type AdmissionClaims, isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
 import { TARGETED } from '../http/cache.ts'
 import { addressOf, type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
-import type { Config } from '../http/config.ts'
-import { isHeld } from '../http/paths.ts'
+import { networksOf } from '../http/limits/networks.ts'
+import { isInShare, type Site, siteFor } from '../http/sites.ts'
+import { giveUpPlace } from '../queue/numbers/numbers.ts'
 import { count } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
 import { readCookie, setCookie, withoutOurs } from '../visitor/cookies.ts'
 import {
+  type Admission,
   bearer,
+  deleteAdmissionCookie,
+  deletePlaceCookie,
   extendAdmission,
   findAdmission,
   issueAdmission,
   lineOf,
   refuseAdmission,
   refuseSignedOut,
+  renewAdmission,
 } from '../visitor/credentials.ts'
 import { authenticate, isVisitor } from '../visitor/visitor.ts'
 import { sampleOf, UPSTREAM_TIMEOUT_MS } from './answer-times.ts'
+import { asksAsCloudflare, sendWaitingRoom } from './cf-waiting-room.ts'
 
 /** The header in which the site finds the visitor's admission. */
 const ADMISSION_HEADER = 'x-admission-token'
+/** The header in which the site's response ends the visitor's session or begins it anew: `end` or `renew`. */
+const SESSION_HEADER = 'x-admission-session'
 /** The requested page is remembered this long while the visitor waits, and its address may have this length. */
 const RETURN_SECONDS = 24 * 3600
 const MAX_RETURN = 1_000
@@ -41,41 +51,42 @@ const TRUSTED = [
   /(^|-)client-?(cert|verify|dn|principal)/,
 ]
 
-type Protect = NonNullable<Config['protect']>
-
-/** Handles a request for the protected site; null if there is no such site. */
+/** Handles a request for a protected site; null if there is none at this host. */
 export function protectedSite(call: Call): Promise<Response> | null {
   const { protect } = call.config
   if (!protect) return null
-  const { pathname } = new URL(call.request.url)
-  const held = isHeld(pathname, protect.PROTECT_PATHS, protect.PROTECT_BYPASS)
-  return held ? guard(protect, call) : pass(protect, null, call)
+  const { host, pathname } = new URL(call.request.url)
+  const found = siteFor(protect, host, pathname)
+  if (!found) return null
+  const { site, isHeld } = found
+  return isHeld && isInShare(site, networksOf(addressOf(call) ?? '')[0] ?? '', call.config.EDGE_TOKEN)
+    ? guard(site, call)
+    : pass(site, null, call)
 }
 
-async function guard(protect: Protect, call: Call): Promise<Response> {
-  const sale = protect.PROTECT_SALE
+async function guard(site: Site, call: Call): Promise<Response> {
+  const { sale } = site
   const admission = await findAdmission(sale, call)
   if (admission && (await isVisitor(admission.claims.sub, call))) {
     await refuseBlockedIn(sale, admission.claims.sub, call)
-    const response = await passAdmitted(protect, { ...admission, visitor: admission.claims.sub }, call)
-    // An admitted visitor may stay on the site for a session.
-    await extendAdmission(admission, protect.PROTECT_SESSION_SECONDS, call)
-    return forOne(response, call)
+    return visit(site, admission, call)
   }
   const publicly = await publicNow(sale, call)
   // After the sale, the site no longer needs protection.
-  if (publicly.schedule.phase === 'ended') return pass(protect, null, call)
+  if (publicly.schedule.phase === 'ended') return pass(site, null, call)
   const { place, refusal } = await authenticate(sale, call)
   const line = `/sales/${sale}/line`
   // The page of the visitor's place offers the link to sign in.
   if (refusal === 'signed-out') return isPage(call) ? toTheQueue(sale, line, call) : refuseSignedOut(sale, call)
   if (!place || !(await isVisitor(place.claims.sub, call))) return toTheQueue(sale, `/sales/${sale}`, call)
   const now = await inLine(publicly, lineOf(place.claims), call)
-  if (now.place(place.claims.num).status !== 'ready') return toTheQueue(sale, line, call)
+  if (now.place(place.claims.num).status !== 'ready')
+    return asksAsCloudflare(call) ? sendWaitingRoom(now, place.claims.num) : toTheQueue(sale, line, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
   await refuseLeft(place.claims, now, call)
-  const { token } = await issueAdmission(place.claims, call)
-  return forOne(await passAdmitted(protect, { token, visitor: place.claims.sub }, call), call)
+  const issued = await issueAdmission(place.claims, call)
+  reportSession(issued.claims, call)
+  return visit(site, issued, call)
 }
 
 const isPage = ({ request }: Call) => request.method === 'GET' && wantsHtml(request)
@@ -90,7 +101,7 @@ function toTheQueue(sale: string, location: string, call: Call): Response {
 
 /** The page that a visitor requested before they were sent to the queue; null if this sale protects no site. */
 export function requestedPage(sale: string, call: Call): string | null {
-  if (call.config.protect?.PROTECT_SALE !== sale) return null
+  if (!call.config.protect?.some((site) => site.sale === sale)) return null
   const wanted = readCookie(`return-${sale}`, call) ?? '/'
   // The path must be on this host. Browsers remove control characters before they parse a path, so these are refused.
   return /^\/(?![/\\])[^\p{Cc}]*$/u.test(wanted) ? wanted : '/'
@@ -104,21 +115,52 @@ export function showWantedPage(sale: string, call: Call): Response {
   return seeOther(requestedPage(sale, call) ?? refuse('not-found'))
 }
 
+// -- Sessions of admitted visitors ----------------------------------------------------------------------------------
+
+/** Passes the request of an admitted visitor on, whose session the site's response may end or renew. */
+async function visit(site: Site, admission: Admission, call: Call): Promise<Response> {
+  const response = await passAdmitted(site, admission, call)
+  const command = response.headers.get(SESSION_HEADER)?.trim().toLowerCase()
+  if (command === 'end') await endSession(site.sale, admission, call)
+  else {
+    // An admitted visitor may stay on the site for a session, which begins anew if the site says so.
+    const longer = await (command === 'renew'
+      ? renewAdmission(admission, call)
+      : extendAdmission(admission, site.sessionSeconds, call))
+    if (longer) reportSession(longer.claims, call)
+  }
+  return forOne(response, call)
+}
+
+/** The visitor gives up their place, so that they come back only through the queue. */
+async function endSession(sale: string, { claims }: Admission, call: Call): Promise<void> {
+  const now = await inLine(await publicNow(sale, call), lineOf(claims), call)
+  await giveUpPlace(now, claims.sub, claims.num, call)
+  deletePlaceCookie(sale, call)
+  deleteAdmissionCookie(sale, call)
+  count({ sale }, { sessions: { [sessionName(claims)]: 0 } }, call)
+}
+
+/** Tells the origin that the visitor has come, and how long they may stay unless they come back before. */
+function reportSession(claims: AdmissionClaims, call: Call): void {
+  const leftSeconds = Math.max(0, claims.exp - Math.floor(call.nowMs / 1000))
+  count(claims, { sessions: { [sessionName(claims)]: leftSeconds } }, call)
+}
+
+const sessionName = (claims: AdmissionClaims) => queueName(String(claims.num), lineOf(claims))
+
 /** Passes the request of an admitted visitor on. How long the site takes to answer it steers the line. */
-async function passAdmitted(
-  protect: Protect,
-  { token, visitor }: { readonly token: string; readonly visitor: string },
-  call: Call,
-): Promise<Response> {
+async function passAdmitted({ sale, ...site }: Site, { token, claims }: Admission, call: Call): Promise<Response> {
   const beganMs = Date.now()
   let status: number | null = null
   try {
-    const response = await pass(protect, token, call)
+    const response = await pass({ sale, ...site }, token, call)
     status = response.status
     return response
   } finally {
-    const answer = { visitor, hasBody: call.request.body !== null, beganMs, tookMs: Date.now() - beganMs, status }
-    count({ sale: protect.PROTECT_SALE }, sampleOf(answer, call.config.EDGE_TOKEN), call)
+    const { body } = call.request
+    const answer = { visitor: claims.sub, hasBody: body !== null, beganMs, tookMs: Date.now() - beganMs, status }
+    count({ sale }, sampleOf(answer, call.config.EDGE_TOKEN), call)
   }
 }
 
@@ -126,11 +168,12 @@ async function passAdmitted(
  * Passes the request on to the site, without the edge's cookies and with the headers that a site behind a proxy
  * expects.
  */
-async function pass(protect: Protect, admission: string | null, call: Call): Promise<Response> {
+async function pass({ upstream }: Site, admission: string | null, call: Call): Promise<Response> {
   const { request, config } = call
   const url = new URL(request.url)
   const headers = new Headers(request.headers)
-  const cookies = withoutOurs(headers.get('cookie') ?? '', protect.PROTECT_SALE, call.secure)
+  let cookies = headers.get('cookie') ?? ''
+  for (const { sale } of config.protect ?? []) cookies = withoutOurs(cookies, sale, call.secure)
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
   for (const name of [...headers.keys()]) if (TRUSTED.some((form) => form.test(name))) headers.delete(name)
@@ -143,7 +186,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const address = addressOf(call)
   if (address) for (const name of ['x-forwarded-for', config.ADDRESS_HEADER]) headers.set(name, address)
   try {
-    const response = await fetch(protect.PROTECT_UPSTREAM + url.pathname + url.search, {
+    const response = await fetch(upstream + url.pathname + url.search, {
       method: request.method,
       headers,
       body: request.body,
@@ -157,8 +200,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
     // waiting visitor.
     passed.headers.set('cloudflare-cdn-cache-control', NO_STORE)
     const location = response.headers.get('location')
-    if (location?.startsWith(`${protect.PROTECT_UPSTREAM}/`))
-      passed.headers.set('location', location.slice(protect.PROTECT_UPSTREAM.length))
+    if (location?.startsWith(`${upstream}/`)) passed.headers.set('location', location.slice(upstream.length))
     return passed
   } catch (error) {
     console.warn(JSON.stringify({ msg: 'protected site did not respond', why: String(error) }))
@@ -177,6 +219,7 @@ function forOne(response: Response, { setCookies }: Call): Response {
     .filter((part) => part !== '' && !/^(public|private|no-store|s-maxage=.*)$/i.test(part))
   const isUncached = setCookies.length > 0 || /\bno-store\b/i.test(sent)
   for (const name of [...headers.keys()]) if (TARGETED.test(name)) headers.delete(name)
+  headers.delete(SESSION_HEADER)
   headers.set('cache-control', isUncached ? 'private, no-store' : ['private', ...others].join(', '))
   return passed
 }

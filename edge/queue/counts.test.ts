@@ -46,3 +46,24 @@ it('of many sources the frequent ones are counted by name, and each join once', 
   expect(Object.keys(sources).length).toBeLessThanOrEqual(41)
   expect(Object.values(sources).reduce((all, many) => all + many)).toBe(joins)
 })
+
+it('of a session the latest news counts, and what does not fit is sent with the next sum', async () => {
+  const counts = new CountSum()
+  counts.add({ sessions: { '1': 300, '2~vip': 300 } })
+  await expect(
+    counts.send(() => {
+      counts.add({ sessions: { '1': 0 } })
+      return Promise.reject(new Error('away'))
+    }),
+  ).rejects.toThrow('away')
+  expect(counts.sum().sessions).toEqual({ '1': 0, '2~vip': 300 })
+  const names = Array.from({ length: 450 }, (_, i) => String(10 + i))
+  for (const name of names) counts.add({ sessions: { [name]: 300 } })
+  const sent: string[] = []
+  while (!counts.isEmpty()) {
+    const { sessions = {} } = counts.drain() ?? {}
+    expect(Object.keys(sessions).length).toBeLessThanOrEqual(200)
+    sent.push(...Object.keys(sessions))
+  }
+  expect(sent.sort()).toEqual(['1', '2~vip', ...names].sort())
+})

@@ -19,12 +19,30 @@ const MAX_ANSWERS = 64
  * `other`, so that nobody who makes up sources displaces a frequent one.
  */
 const MAX_SOURCES = 40
+/** The limit of sessions in a sum, for the same reason. The others go with the next one, up to a limit. */
+const MAX_SESSIONS = 200
+const MAX_WAITING_SESSIONS = 20_000
 
 export class CountSum {
   #sum = empty()
   #isEmpty = true
+  /** The sessions for which the sum has no room. */
+  readonly #later = new Map<string, number>()
 
-  add({ joins = 0, crowded = 0, proofs = 0, sources, refusals, met, answers }: Partial<JoinCounts>): void {
+  add(counts: Partial<JoinCounts>): void {
+    this.#add(counts)
+    // What happened to a session later is what holds.
+    for (const [name, seconds] of Object.entries(counts.sessions ?? {})) this.#setSession(name, seconds)
+  }
+
+  #setSession(name: string, seconds: number): void {
+    const { sessions } = this.#sum
+    // A name that is there already keeps its turn.
+    if (name in sessions || Object.keys(sessions).length < MAX_SESSIONS) sessions[name] = seconds
+    else if (this.#later.has(name) || this.#later.size < MAX_WAITING_SESSIONS) this.#later.set(name, seconds)
+  }
+
+  #add({ joins = 0, crowded = 0, proofs = 0, sources, refusals, met, answers }: Partial<JoinCounts>): void {
     this.#isEmpty = false
     this.#sum.joins += joins
     this.#sum.crowded += crowded
@@ -54,9 +72,16 @@ export class CountSum {
     try {
       return await call(counts)
     } catch (error) {
-      if (counts) this.add(counts)
+      if (counts) this.#addBefore(counts)
       throw error
     }
+  }
+
+  /** Adds what happened before all that has been added since. */
+  #addBefore(counts: JoinCounts): void {
+    this.#add(counts)
+    for (const [name, seconds] of Object.entries(counts.sessions))
+      if (!(name in this.#sum.sessions || this.#later.has(name))) this.#setSession(name, seconds)
   }
 
   /** All that was counted since the last call; undefined for nothing. */
@@ -65,6 +90,10 @@ export class CountSum {
     const sum = this.#sum
     this.#sum = empty()
     this.#isEmpty = true
+    for (const [name, seconds] of [...this.#later].slice(0, MAX_SESSIONS)) {
+      this.#later.delete(name)
+      this.add({ sessions: { [name]: seconds } })
+    }
     return sum
   }
 }
@@ -77,6 +106,7 @@ const empty = () => ({
   refusals: {},
   met: {},
   answers: {} as Record<string, number>,
+  sessions: {} as Record<string, number>,
 })
 
 function addSource(sums: Record<string, number>, source: string, many: number): void {

@@ -11,7 +11,7 @@ import { tagOf } from '../http/cache.ts'
 import { type Env, readConfig } from '../http/config.ts'
 import { proofScript, proofStyle, proofWorker, pushWorker, script, style } from '../pages/assets.ts'
 import { slowTimers, stopClock } from '../testing/clocks.ts'
-import { edgeEnv, ORDER_TOKEN, orderOf, stub } from '../testing/origin.ts'
+import { before, edgeEnv, ORDER_TOKEN, orderOf, stub } from '../testing/origin.ts'
 import { product } from '../testing/simulation.ts'
 import { call, cookiesOf, TestSale } from '../testing/visitors.ts'
 
@@ -112,8 +112,8 @@ it('names the address that is set in all that it shows, whatever host a caller n
 
 it.each(BOTH)('says of each response what a cache may keep while a sale is %s, %s', async (phase, where, state) => {
   const sale = new TestSale()
-  const protects = where === 'alone' ? {} : { PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
-  const env: Env = { ...edgeEnv, ...protects, POW_DIFFICULTY: phase === 'open' ? '10' : '0' }
+  const alone = where === 'alone' ? edgeEnv : before({ sale: sale.name, paths: '/*' })
+  const env: Env = { ...alone, POW_DIFFICULTY: phase === 'open' ? '10' : '0' }
   if (phase === 'unknown') await stub(`/internal/sales/${sale.name}`, 404, {})
   else {
     await sale.publish(state)
@@ -170,12 +170,7 @@ it.each(BOTH)('says of each response what a cache may keep while a sale is %s, %
 
 it('keeps nothing of a site’s open paths before the Worker, whatever the site says', async () => {
   const sale = await new TestSale().publish()
-  const env: Env = {
-    ...edgeEnv,
-    PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
-    PROTECT_SALE: sale.name,
-    PROTECT_PATHS: `/${sale.name}/held`,
-  }
+  const env = before({ sale: sale.name, paths: `/${sale.name}/held` })
   for (const said of [{}, { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60' }]) {
     const path = `/${sale.name}/open-to-all`
     await stub(path, 200, 'the site', 0, said)
@@ -189,7 +184,7 @@ it('keeps nothing of a site’s open paths before the Worker, whatever the site 
   const lobby = await new TestSale(60_000).publish()
   const place = cookiesOf(await lobby.join({ 'sec-fetch-site': 'same-origin' }))
   const headers = { accept: 'text/html', cookie: place }
-  const waiting = await call('/held', { headers }, { ...env, PROTECT_SALE: lobby.name, PROTECT_PATHS: '/*' })
+  const waiting = await call('/held', { headers }, before({ sale: lobby.name, paths: '/*' }))
   expect(waiting.headers.get('location')).toBe(`/sales/${lobby.name}/line`)
 })
 

@@ -9,6 +9,12 @@ import { product } from './simulation.ts'
 
 export const edgeEnv = env as unknown as Env
 
+/** The settings of a Worker before other sites, which the tests' origin plays unless a site names another upstream. */
+export const before = (...sites: readonly { readonly sale: string; readonly [field: string]: unknown }[]): Env => ({
+  ...edgeEnv,
+  PROTECT: JSON.stringify(sites.map((site) => ({ upstream: edgeEnv.ORIGIN_URL, ...site }))),
+})
+
 /** Sets the origin's response at a path. */
 export async function stub(
   path: string,

@@ -262,6 +262,7 @@ export function stateOf(
     arrivals,
     arrived_lately: [],
     waiting_for_stock,
+    on_site: 0,
     counted: origin !== 'uncounted',
     ticket_shards: null,
     policy: OPEN_TO_ALL,

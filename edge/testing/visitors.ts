@@ -214,7 +214,8 @@ export async function call(
   settings: Env = edgeEnv,
   ctx: object = {},
 ): Promise<Response> {
-  const sale = settings.PROTECT_SALE ?? /sale-[0-9a-f]{12}/.exec(path)?.[0] ?? ''
+  const [site] = JSON.parse(settings.PROTECT ?? '[]') as { sale: string }[]
+  const sale = site?.sale ?? /sale-[0-9a-f]{12}/.exec(path)?.[0] ?? ''
   if (firstReads.get(sale) === null) firstReads.set(sale, read(sale))
   await firstReads.get(sale)
   return callNow(path, init, settings, ctx)

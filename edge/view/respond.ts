@@ -136,7 +136,7 @@ export async function viewOf(
       : {}),
     ...(access.sign_in === 'required' ? { signIn: signInUrl(call) } : {}),
     invites: access.invitation === 'required',
-    protects: config.protect?.PROTECT_SALE === sale,
+    protects: config.protect?.some((site) => site.sale === sale) ?? false,
     paymentPage: config.PAYMENT_PAGE,
     scheduleUrl: config.SCHEDULE_URL,
     sections: sections.filter((section) => section !== undefined),

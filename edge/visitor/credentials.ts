@@ -184,12 +184,25 @@ export function issueAdmission({ sub, sale, line, src, num }: QueueClaims, call:
   return signAdmission({ sub, sale, ...optional({ line, src }), num, jti: crypto.randomUUID(), iat, exp }, call)
 }
 
-/** Extends an admission once at most half of its time is left, up to a limit after it was issued. */
-export async function extendAdmission({ claims }: Admission, untilSeconds: number, call: Call): Promise<void> {
+/**
+ * Extends an admission once at most half of its time is left, up to a limit after it was issued. Null if it stays as
+ * it is.
+ */
+export async function extendAdmission(
+  { claims }: Admission,
+  untilSeconds: number,
+  call: Call,
+): Promise<Admission | null> {
   const nowSeconds = Math.floor(call.nowMs / 1000)
-  if (claims.exp - nowSeconds > ADMISSION_TTL_SECONDS / 2) return
+  if (claims.exp - nowSeconds > ADMISSION_TTL_SECONDS / 2) return null
   const exp = Math.min(nowSeconds + ADMISSION_TTL_SECONDS, claims.iat + untilSeconds)
-  if (exp > claims.exp) await signAdmission({ ...claims, exp }, call)
+  return exp > claims.exp ? signAdmission({ ...claims, exp }, call) : null
+}
+
+/** Issues an admission anew to who has one, as if it began now. */
+export function renewAdmission({ claims }: Admission, call: Call): Promise<Admission> {
+  const iat = Math.floor(call.nowMs / 1000)
+  return signAdmission({ ...claims, iat, exp: iat + ADMISSION_TTL_SECONDS }, call)
 }
 
 async function signAdmission(claims: AdmissionClaims, call: Call): Promise<Admission> {

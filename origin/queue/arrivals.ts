@@ -6,7 +6,7 @@
  * until Redis is back. In the other direction the edge reports how many wait in the queue, and all origins know it:
  * visitors with unpaid orders come after those who have fewer.
  */
-import { queueNamesOf, saleAndLineOf } from '../../shared/api/access.ts'
+import { queueName, queueNamesOf, saleAndLineOf } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -53,6 +53,8 @@ export interface Counts {
   readonly arrivals: number
   /** The visitors who wait for stock. Those with unpaid orders are left out, because they come after the queue. */
   readonly waiting_for_stock: number
+  /** The visitors who are on a protected site, as the edge reports their sessions. */
+  readonly on_site: number
   /** False before the first count, and while Redis is away or takes no notes. */
   readonly counted: boolean
 }
@@ -69,6 +71,8 @@ interface SaleArrivals {
    * they have a unit.
    */
   waiting: Map<string, number | null>
+  /** The sessions on a protected site that are not yet written to Redis: when each ends, by line and number. */
+  sessions: Map<string, number>
   /** How many visitors wait for stock, by the number of their unpaid orders. */
   waitingByUnpaid: readonly number[]
   /** The number of visitors who wait in each queue, as the edge has reported to this process. */
@@ -86,7 +90,7 @@ interface SaleArrivals {
 }
 
 const NEW = { neededAtMs: 0, countedAtMs: Number.NEGATIVE_INFINITY, changedAtMs: 0 }
-const NOBODY: Counts = { arrivals: 0, waiting_for_stock: 0, counted: false }
+const NOBODY: Counts = { arrivals: 0, waiting_for_stock: 0, on_site: 0, counted: false }
 
 type Demanded = Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor' | 'max_unpaid_orders'>
 
@@ -118,6 +122,14 @@ export class Arrivals {
     if (sale.turns.size < MAX_NOTES) sale.turns.set(number, source)
     sale.recent.push(number)
     if (sale.recent.length > MAX_RECENT) sale.recent.shift()
+  }
+
+  /** A visitor has come to a protected site and stays for so long, or has left it (0 seconds). */
+  onSite(saleId: string, line: string, number: number, seconds: number): void {
+    this.arrived(queueName(saleId, line), number)
+    const { sessions } = this.#needed(saleId)
+    const name = queueName(String(number), line)
+    if (sessions.has(name) || sessions.size < MAX_NOTES) sessions.set(name, Date.now() + seconds * 1000)
   }
 
   takeRecent(saleId: string): number[] {
@@ -194,7 +206,8 @@ export class Arrivals {
   #needed(saleId: string): SaleArrivals {
     const sale = this.#sales.getOrAdd(saleId, () => {
       const seen = new RecentMap<number, true>(MAX_SEEN)
-      const notes = { arrived: new Set<number>(), turns: new Map(), waiting: new Map(), reported: new Map() }
+      const maps = { turns: new Map(), waiting: new Map(), reported: new Map(), sessions: new Map() }
+      const notes = { arrived: new Set<number>(), ...maps }
       return { counts: null, ...notes, waitingByUnpaid: [], inLine: {}, seen, recent: [], ...NEW }
     })
     sale.neededAtMs = performance.now()
@@ -213,25 +226,26 @@ export class Arrivals {
   }
 
   async #count(saleId: string, sale: SaleArrivals): Promise<void> {
-    const { arrived, turns, waiting, reported } = sale
+    const { arrived, turns, waiting, reported, sessions } = sale
     const before = JSON.stringify([sale.counts, sale.waitingByUnpaid, sale.inLine])
     sale.arrived = new Set()
     sale.turns = new Map()
     sale.waiting = new Map()
     sale.reported = new Map()
+    sale.sessions = new Map()
     try {
-      const { found, inLine } = await this.#exchange(saleId, [...arrived], turns, reported)
+      const { found, inLine, on_site } = await this.#exchange(saleId, [...arrived], turns, reported, sessions)
       const last = this.#last(saleId).arrivals
       // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
       const arrivals = found < RESET_BELOW * last ? found : Math.max(last, found)
       const waitingByUnpaid = await this.#countWaiting(saleId, [...waiting])
       const waiting_for_stock = waitingByUnpaid[0] ?? 0
       sale.inLine = inLine
-      sale.counts = { arrivals, waiting_for_stock, counted: true }
+      sale.counts = { arrivals, waiting_for_stock, on_site, counted: true }
       sale.waitingByUnpaid = waitingByUnpaid
       sale.countedAtMs = performance.now()
       const isOther = before !== JSON.stringify([sale.counts, sale.waitingByUnpaid, sale.inLine])
-      if (arrived.size + waiting.size > 0 || isOther) sale.changedAtMs = sale.countedAtMs
+      if (arrived.size + waiting.size + sessions.size > 0 || isOther) sale.changedAtMs = sale.countedAtMs
       this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
       this.#deps.metrics.waitingForStock.set({ sale: saleId }, waiting_for_stock)
     } catch (error) {
@@ -240,6 +254,7 @@ export class Arrivals {
       const newer = this.#needed(saleId)
       for (const [number, source] of turns) newer.turns.set(number, source)
       for (const number of arrived) if (newer.arrived.size < MAX_NOTES) newer.arrived.add(number)
+      for (const [name, endMs] of sessions) if (!newer.sessions.has(name)) newer.sessions.set(name, endMs)
       for (const [visitor, unpaid] of waiting)
         if (newer.waiting.size < MAX_NOTES && !newer.waiting.has(visitor)) newer.waiting.set(visitor, unpaid)
       throw error
@@ -255,8 +270,12 @@ export class Arrivals {
     numbers: readonly number[],
     turns: ReadonlyMap<number, string | undefined>,
     reported: ReadonlyMap<string, number>,
+    sessions: ReadonlyMap<string, number>,
   ) {
-    const keys = { arrivals: `{${saleId}}:arrivals`, turns: `{${saleId}}:turns`, inLine: `{${saleId}}:in-line` }
+    const [arrivals, turnBits, inLineKey, sessionsKey] = ['arrivals', 'turns', 'in-line', 'sessions'].map(
+      (name) => `{${saleId}}:${name}`,
+    ) as [string, string, string, string]
+    const keys = { arrivals, turns: turnBits, inLine: inLineKey, sessions: sessionsKey }
     const commands = this.#deps.redis.pipeline()
     // One bit for each number: its value before tells whether another process has counted the turn.
     for (const number of turns.keys()) commands.setbit(keys.turns, number, 1)
@@ -264,13 +283,17 @@ export class Arrivals {
     for (let at = 0; at < numbers.length; at += CHUNK) commands.pfadd(keys.arrivals, ...numbers.slice(at, at + CHUNK))
     if (numbers.length > 0) commands.pexpire(keys.arrivals, ARRIVALS_TTL_MS)
     if (reported.size > 0) commands.hset(keys.inLine, Object.fromEntries(reported)).pexpire(keys.inLine, REPORT_TTL_MS)
+    const nowMs = Date.now()
+    for (const [name, endMs] of sessions) commands.zadd(keys.sessions, endMs, name)
+    if (sessions.size > 0) commands.zremrangebyscore(keys.sessions, 0, nowMs).pexpire(keys.sessions, ARRIVALS_TTL_MS)
+    commands.zcount(keys.sessions, nowMs, '+inf')
     const replies = (await commands.pfcount(keys.arrivals).hgetall(keys.inLine).exec()) ?? []
     for (const [error] of replies) if (error) throw error
     const { sale } = saleAndLineOf(saleId)
     for (const [i, source] of [...turns.values()].entries())
       if (replies[i]?.[1] === 0) this.#deps.sources.count(sale, source, 'turns')
-    const [found, inLine] = replies.slice(-2).map(([, reply]) => reply)
-    return { found: Number(found), inLine: (inLine ?? {}) as SaleArrivals['inLine'] }
+    const [onSite, found, inLine] = replies.slice(-3).map(([, reply]) => reply)
+    return { found: Number(found), on_site: Number(onSite), inLine: (inLine ?? {}) as SaleArrivals['inLine'] }
   }
 
   async #countWaiting(saleId: string, visitors: readonly (readonly [string, number | null])[]): Promise<number[]> {
@@ -290,10 +313,14 @@ export class Arrivals {
 }
 
 /** True if there is nothing to write, and nothing has changed for long. */
-function isQuiet({ counts, arrived, waiting, reported, countedAtMs, changedAtMs }: SaleArrivals): boolean {
+function isQuiet({ counts, arrived, waiting, reported, sessions, countedAtMs, changedAtMs }: SaleArrivals): boolean {
   const nowMs = performance.now()
   const isUpToDate = counts?.counted === true && nowMs - countedAtMs < QUIET_FLUSH_MS
-  return isUpToDate && arrived.size + waiting.size + reported.size === 0 && nowMs - changedAtMs > QUIET_AFTER_MS
+  return (
+    isUpToDate &&
+    arrived.size + waiting.size + reported.size + sessions.size === 0 &&
+    nowMs - changedAtMs > QUIET_AFTER_MS
+  )
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)

@@ -130,6 +130,18 @@ test('measures how far the edge’s clock is from the ledger’s', async () => {
   expect(await skew()).toBeLessThan(2 * 3_600)
 })
 
+test('knows who is on a protected site, and has come, by what the edge says of their sessions', async () => {
+  const sale = await origin.sale()
+  const none = { joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, answers: {}, sources: {} }
+  const tell = (sessions: Readonly<Record<string, number>>) =>
+    requestState(sale, { counts: JSON.stringify({ ...none, sessions }) })
+  await tell({ '1': 300, '2': 300, '3': 300 })
+  const state = async () => (await requestState(sale)).body
+  await expect.poll(state).toMatchObject({ arrivals: 3, on_site: 3 })
+  await tell({ '1': 0, '2': 300 })
+  await expect.poll(state).toMatchObject({ arrivals: 3, on_site: 2 })
+})
+
 test('counts joins, refusals, proofs and what each rule met, and ignores counts of another form', async () => {
   const sale = await origin.sale()
   const when = { country: 'DE' }
@@ -143,6 +155,7 @@ test('counts joins, refusals, proofs and what each rule met, and ignores counts 
     met: { [String(body.rule)]: 3 },
     answers: {},
     sources: {},
+    sessions: {},
   }
   await requestState(sale, { counts: JSON.stringify(counts) })
   await requestState(sale, { counts: JSON.stringify(counts) })

@@ -4,11 +4,13 @@
  */
 import type { Logger } from 'pino'
 import * as v from 'valibot'
+import { saleAndLineOf } from '../../shared/api/access.ts'
 import { JoinCounts } from '../../shared/api/internal.ts'
 import { countMet, type Met } from '../access/access-queries.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { ResponseTimes } from './response-times.ts'
 import type { SourceCounts } from './source-counts.ts'
 
@@ -22,6 +24,7 @@ interface JoinCounterDeps {
   readonly metrics: Pick<Metrics, 'edgeJoins' | 'edgeRefusals' | 'edgeProofs'>
   readonly saleCounts: { count(saleId: string, name: string, by: number): void }
   readonly sources: Pick<SourceCounts, 'count'>
+  readonly arrivals: Pick<Arrivals, 'onSite'>
   readonly responseTimes: Pick<ResponseTimes, 'reported'>
   readonly log: Logger
 }
@@ -36,13 +39,17 @@ export class JoinCounter {
   add(sale: string, text: string | undefined): void {
     const parsed = v.safeParse(Sent, text)
     if (!parsed.success) return
-    const { joins, proofs, sources, refusals, met, answers } = parsed.output
-    const { saleCounts, metrics, responseTimes, log } = this.#deps
+    const { joins, proofs, sources, refusals, met, answers, sessions } = parsed.output
+    const { saleCounts, metrics, arrivals, responseTimes, log } = this.#deps
     const { edgeJoins, edgeProofs, edgeRefusals } = metrics
     if (joins > 0) {
       edgeJoins.inc({ sale }, joins)
       saleCounts.count(sale, 'joined', joins)
       this.#countSources(sale, joins, sources)
+    }
+    for (const [name, seconds] of Object.entries(sessions)) {
+      const { sale: number, line } = saleAndLineOf(name)
+      arrivals.onSite(sale, line, Number(number), seconds)
     }
     if (proofs > 0) edgeProofs.inc({ sale }, proofs)
     for (const [reason, count] of Object.entries(refusals)) {

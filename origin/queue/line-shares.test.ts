@@ -53,7 +53,8 @@ function askAll(sale: SaleRow, nowMs: number) {
   const origins = stores.map((redis) => new LineShares(redis, log))
   return Promise.all(
     LINES.map(
-      ({ line }, i) => origins[i % 2]?.of(sale, line, FIGURES, { waiting_for_stock: 0, nowMs }) ?? expect.unreachable(),
+      ({ line }, i) =>
+        origins[i % 2]?.of(sale, line, FIGURES, { waiting_for_stock: 0, on_site: 0, nowMs }) ?? expect.unreachable(),
     ),
   )
 }
@@ -90,7 +91,7 @@ test('while Redis is away each line has the part of its weight', async () => {
 test('a sale of one line has all of it, and asks nobody', async () => {
   const sale = { ...saleOf('alone'), lines: LINES.slice(0, 1) }
   const shares = new LineShares({} as Store, log)
-  expect(await shares.of(sale, 'line-0', FIGURES, { waiting_for_stock: 0, nowMs: 1e6 })).toEqual({
+  expect(await shares.of(sale, 'line-0', FIGURES, { waiting_for_stock: 0, on_site: 0, nowMs: 1e6 })).toEqual({
     rate_per_second: 60,
     max_inside: 60,
     share: 1,

@@ -2,6 +2,7 @@
  * Divides a sale among its lines, for all origins: the lines' notes are one small value in Redis, replaced only by
  * who has read the latest. While Redis is away each line has the part that its weight alone gives it.
  */
+
 import type { Logger } from 'pino'
 import type { LineFigures } from '../../shared/api/internal.ts'
 import type { SaleRow } from '../ledger/sale-row.ts'
@@ -9,6 +10,7 @@ import { shouldLog } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Store } from '../stock/scripts.ts'
+import type { Counts } from './arrivals.ts'
 import { byWeight, divide, type LineReport, type Notes, type Parts } from './lines.ts'
 
 /**
@@ -45,12 +47,12 @@ export class LineShares {
     sale: SaleRow,
     line: string,
     figures: LineFigures | null,
-    { waiting_for_stock, nowMs }: { waiting_for_stock: number; nowMs: number },
+    { waiting_for_stock, on_site, nowMs }: Pick<Counts, 'waiting_for_stock' | 'on_site'> & { nowMs: number },
   ): Promise<LinePart> {
     const { rate_per_second, max_inside, products } = sale
     if (!sale.lines.some((other) => other.line !== line)) return { rate_per_second, max_inside, share: 1 }
     const units = products.reduce((sum, product) => sum + available(product), 0)
-    const busy = products.reduce((sum, product) => sum + product.held, waiting_for_stock)
+    const busy = products.reduce((sum, product) => sum + product.held, waiting_for_stock + on_site)
     const inside = max_inside === null ? 0 : Math.max(0, max_inside - busy)
     const whole = { rate: rate_per_second, units, inside }
     const isOpen = (name: string) => nowMs >= inLine(sale, name).opens_at.getTime()

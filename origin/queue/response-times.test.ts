@@ -68,7 +68,7 @@ test('knows how long a protected site takes, where the edge reports enough of it
   const state = (sale: string, times: readonly number[]) => {
     const answers = Object.fromEntries(times.map((ms, i) => [`0000000${i}`, ms]))
     const counts = encodeURIComponent(
-      JSON.stringify({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, sources: {}, answers }),
+      JSON.stringify({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, sources: {}, sessions: {}, answers }),
     )
     return origin.call('GET', `/internal/sales/${sale}?counts=${counts}`, { token: origin.edgeToken })
   }

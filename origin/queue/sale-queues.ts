@@ -52,8 +52,12 @@ export class SaleQueues {
     // full Redis responds but takes no orders; the arrivals that it cannot count reveal it.
     if (!sales.canRecord() && !counts.counted) refuse(tryAgain('Neither store takes orders.'))
     const nowMs = sales.nowMs()
-    const { waiting_for_stock } = counts
-    const { share, ...admission } = await shares.of({ ...sale, max_inside }, line, report, { waiting_for_stock, nowMs })
+    const { waiting_for_stock, on_site } = counts
+    const { share, ...admission } = await shares.of({ ...sale, max_inside }, line, report, {
+      waiting_for_stock,
+      on_site,
+      nowMs,
+    })
     if (report) reports.add(queue, admission.rate_per_second, report, nowMs)
     return {
       share,
@@ -85,6 +89,7 @@ export class SaleQueues {
     const ofSale = await arrivals.firstCounts(saleId)
     if (line === PUBLIC_LINE) return ofSale
     const ofLine = await arrivals.firstCounts(queueName(saleId, line))
-    return { ...ofLine, waiting_for_stock: ofSale.waiting_for_stock, counted: ofSale.counted && ofLine.counted }
+    const { waiting_for_stock, on_site } = ofSale
+    return { ...ofLine, waiting_for_stock, on_site, counted: ofSale.counted && ofLine.counted }
   }
 }

@@ -84,6 +84,8 @@ export const SaleState = v.object({
    * arrive.
    */
   arrived_lately: v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+  /** The visitors who are on a protected site now. */
+  on_site: v.number(),
   /** Visitors who wait for stock: they found all units in carts, and their pages still poll. */
   waiting_for_stock: v.number(),
   /** False while these counts are not up to date. A visitor who has not arrived is then not counted as a no-show. */
@@ -215,6 +217,11 @@ export const JoinCounts = v.object({
    * second, by the digest of both (edge/protect/answer-times.ts).
    */
   answers: byName(/^[0-9a-f]{8}$/),
+  /**
+   * The sessions on a protected site that began, were extended or ended: the seconds for which each lasts unless its
+   * visitor comes back, 0 once it has ended. By ticket number, with the line unless it is the public one.
+   */
+  sessions: byName(/^\d{1,12}(~[a-z0-9-]{1,40})?$/),
 })
 export type JoinCounts = v.InferOutput<typeof JoinCounts>
 

@@ -108,6 +108,7 @@ export const SaleState = v.object({
   queue: v.object({
     ...lineFigures,
     waiting_for_stock: whole,
+    on_site: whole,
     counted: isTrue,
     lines: v.array(v.object({ line: text, ...lineFigures, called_per_second: maybe, boost: maybe, throttle: maybe })),
   }),

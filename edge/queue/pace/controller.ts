@@ -156,8 +156,8 @@ const roundRate = (rate: number) => Math.round(rate * 1000) / 1000
 
 /**
  * How many more may be called before someone is let in who can find nothing, or no room. The limit by units holds in
- * expectation, since units given back or wanted twice cannot be foreseen. The limit by room (`max_inside`) holds as far
- * as the origin counts who is inside: before a protected site it bounds those who are called and have not come.
+ * expectation, since units given back or wanted twice cannot be foreseen. The limit by room (`max_inside`) counts who
+ * has a unit in a cart, waits for stock, is on a protected site, or is called and likely to come.
  */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
   const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.waiting_for_stock) * state.share
@@ -165,7 +165,7 @@ function roomFor(called: number, state: SaleState, memory: Memory, settings: Set
   // Where few of those called come, several are called for one unit.
   const forUnits = (units - settings.admissionsPerUnit * coming_units) / showRatio(memory, settings).unitShare
   const { max_inside } = state.admission
-  const inside = unitsOf(state, 'held') + state.waiting_for_stock + coming_people
+  const inside = unitsOf(state, 'held') + state.waiting_for_stock + state.on_site + coming_people
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }

@@ -1,0 +1,81 @@
+/**
+ * A visitor's place in the fields of Cloudflare's Waiting Room, so that clients written for it understand this one.
+ * Source: developers.cloudflare.com/waiting-room/reference/waiting-room-json-response. Times are whole minutes.
+ */
+import { isDrawn, isFinal, pollAfterMs } from '../../shared/schedule.ts'
+import { refuseBlocked } from '../admission/admit.ts'
+import { type Call, sendJson } from '../http/call.ts'
+import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+import { lineNow } from '../queue/sale-now.ts'
+import { lineOf } from '../visitor/credentials.ts'
+import { requirePlace } from '../visitor/visitor.ts'
+
+/** True for a client that asks as those of Cloudflare do: with this one type and no other. */
+export const asksAsCloudflare = ({ request }: Call) => request.headers.get('accept')?.trim() === 'application/json'
+
+/** The route `GET /sales/{sale}/cf-waiting-room`. */
+export async function cfWaitingRoom(sale: string, call: Call): Promise<Response> {
+  limitAddress('status', call.config.STATUS_PER_ADDRESS, call)
+  const { claims } = await requirePlace(sale, call)
+  limitVisitor('status', claims.sub, call.config.STATUS_PER_VISITOR, call)
+  const now = await lineNow(sale, lineOf(claims), call)
+  await refuseBlocked(claims.sub, now.policy, call)
+  return sendWaitingRoom(now, claims.num)
+}
+
+export const sendWaitingRoom = (now: SaleNow, number: number): Response =>
+  sendJson({ cfWaitingRoom: waitingRoomOf(now, number) })
+
+const UNKNOWN = 'unavailable'
+const minutes = (seconds: number) => Math.max(0, Math.ceil(seconds / 60))
+
+/** The time in words, as Cloudflare writes it. */
+function inWords(seconds: number | null): string {
+  if (seconds === null) return UNKNOWN
+  const all = minutes(seconds)
+  const [hours, rest] = [Math.floor(all / 60), all % 60]
+  const some = (value: number, unit: string) => (value === 1 ? `1 ${unit}` : `${value} ${unit}s`)
+  return hours === 0
+    ? some(rest, 'minute')
+    : rest === 0
+      ? some(hours, 'hour')
+      : `${some(hours, 'hour')} ${some(rest, 'minute')}`
+}
+
+function waitingRoomOf(now: SaleNow, number: number) {
+  const { schedule, atMs } = now
+  const place = now.place(number)
+  const wait = place.status === 'ready' ? 0 : place.estimated_wait_time
+  const isBefore = !isDrawn(schedule) && !isFinal(schedule.phase)
+  const untilStart = isBefore ? (schedule.anchor_at_ms - atMs) / 1000 : null
+  const untilEnd = schedule.ends_at_ms === null ? null : (schedule.ends_at_ms - atMs) / 1000
+  const waitTime = wait === null ? 0 : minutes(wait)
+  return {
+    inWaitingRoom: place.status !== 'ready',
+    waitTimeKnown: wait !== null,
+    waitTime,
+    waitTime25Percentile: waitTime,
+    waitTime50Percentile: waitTime,
+    waitTime75Percentile: waitTime,
+    waitTimeFormatted: inWords(wait),
+    queueIsFull: false,
+    queueAll: place.status === 'paused',
+    lastUpdated: new Date(atMs).toISOString(),
+    refreshIntervalSeconds: Math.ceil(pollAfterMs(place, 1) / 1000),
+    queueingMethod: isFinal(schedule.phase) ? 'reject' : isBefore ? 'random' : 'fifo',
+    isFIFOQueue: !isBefore && !isFinal(schedule.phase),
+    isRandomQueue: isBefore,
+    isPassthroughQueue: false,
+    isRejectQueue: isFinal(schedule.phase),
+    isEventActive: !isBefore && !isFinal(schedule.phase),
+    isEventPrequeueing: isBefore,
+    timeUntilEventStart: untilStart === null ? 0 : minutes(untilStart),
+    timeUntilEventStartFormatted: inWords(untilStart),
+    timeUntilEventEnd: untilEnd === null ? 0 : minutes(untilEnd),
+    timeUntilEventEndFormatted: inWords(untilEnd),
+    shuffleAtEventStart: true,
+    turnstile: '',
+    infiniteQueue: false,
+  }
+}
