@@ -48,6 +48,7 @@ const FLOORS = {
       'console',
     ],
   ],
+  client: ['src'],
   dev: ['lib', 'demo', 'servers', 'openapi', '.'],
   bench: ['lib', 'invariants', 'crowd', 'model', 'measure', 'attacks', 'rehearsal', '.'],
 }
@@ -71,6 +72,7 @@ const RULES: IForbiddenRuleType[] = [
       .slice(0, -1)
       .map((room, at) => rule(`floors of ${part}`, filesOf(part, [room]), filesOf(part, rooms.slice(at + 1)))),
   ),
+  rule('the client stands alone', '^client/', '^(shared|edge|origin|dev|bench)/'),
   rule('shared stands alone', '^shared/', '^(edge|origin|dev|bench)/'),
   rule('edge meets the origin in shared', '^edge/', '^(origin|dev|bench)/'),
   // The console shows the texts and the brand that a sale's pages have.

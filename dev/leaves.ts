@@ -26,7 +26,7 @@ const LISTS = [
   'test/explore/shop/members.ts',
 ]
 /** The parts of the repository that are copied, and results of builds that are not. */
-const PARTS = ['bench', 'deploy', 'dev', 'docs', 'edge', 'examples', 'origin', 'shared', 'test']
+const PARTS = ['bench', 'client', 'deploy', 'dev', 'docs', 'edge', 'examples', 'origin', 'shared', 'test']
 const FILES = ['README.md', 'package.json', 'package-lock.json', 'tsconfig.json', 'wrangler.toml']
 const BUILT = /\/(dist|results|\.wrangler)(\/|$)/
 

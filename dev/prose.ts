@@ -57,9 +57,9 @@ export const longRowsIn = (file: string, text: string): string[] =>
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url))
-  const parts = '{bench,deploy,dev,edge,examples,origin,shared,test}'
+  const parts = '{bench,client,deploy,dev,edge,examples,origin,shared,test}'
   const found = globSync(`${parts}/**/*.{ts,tsx,lua,sql,css}`, { cwd: root })
-  const files = found.filter((file) => !/\/(migrations|dist|node_modules)\//.test(file))
+  const files = found.filter((file) => !/\/(migrations|dist|node_modules|types)\//.test(file))
   const texts = files.map((file) => [file, readFileSync(root + file, 'utf8')] as const)
   const halves = texts.flatMap(([file, text]) => halvesIn(file, text))
   const long = texts.flatMap(([file, text]) => longLinesIn(file, text))

@@ -1,5 +1,5 @@
 /** Shows one call or message: what it takes, what it is answered with, and a form to try it. */
-import { codeBlock, el, inline, later, pretty, prose } from './dom.ts'
+
 import {
   type Call,
   type Content,
@@ -8,7 +8,8 @@ import {
   type Parameter,
   type Response,
   resolved,
-} from './openapi.ts'
+} from '../openapi.ts'
+import { codeBlock, el, inline, later, pretty, prose } from './dom.ts'
 import { schemaView, typeOf } from './schema-view.ts'
 import { type Keys, tryForm } from './try-form.ts'
 

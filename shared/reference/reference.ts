@@ -1,7 +1,8 @@
 /** The page `/api`: reads the document of the interface, and shows every call of it, with a form to try each. */
+
+import { type Call, callsIn, type Document } from '../openapi.ts'
 import { callView } from './call-view.ts'
 import { el, inline, prose } from './dom.ts'
-import { type Call, callsIn, type Document } from './openapi.ts'
 import type { Keys } from './try-form.ts'
 
 const root = document.querySelector<HTMLElement>('#reference')

@@ -1,6 +1,7 @@
 /** Shows a schema as the fields that it has, each with its type, its bounds and what it means. */
+
+import { type Document, resolved, type Schema } from '../openapi.ts'
 import { el, inline, later } from './dom.ts'
-import { type Document, resolved, type Schema } from './openapi.ts'
 
 /** The fields of a schema, or its type in words. */
 export function schemaView(document: Document, schema: Schema): HTMLElement {

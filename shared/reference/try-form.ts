@@ -1,6 +1,7 @@
 /** A form that makes a call from the page, and shows its answer as it comes. The call is a real one. */
+
+import { type Call, type Document, examplesOf, type Parameter } from '../openapi.ts'
 import { codeBlock, el, pretty } from './dom.ts'
-import { type Call, type Document, examplesOf, type Parameter } from './openapi.ts'
 
 /** The keys and tokens that a reader has typed, by the name of the security scheme. They stay in this page's memory. */
 export type Keys = Map<string, string>

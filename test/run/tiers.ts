@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path'
 
 export type Project = 'system' | 'edge' | 'origin' | 'pure' | 'long'
 
-const ROOMS = ['bench', 'deploy', 'dev', 'edge', 'origin', 'shared', 'test']
+const ROOMS = ['bench', 'client', 'deploy', 'dev', 'edge', 'origin', 'shared', 'test']
 /** A test that imports one of these uses a server of the run, or starts one. */
 const SERVERS = /^(test\/run\/shared-part|dev\/lib\/processes|dev\/servers\/[^/]+)\.ts$|^(node:child_process|execa)$/
 const WORKERS_RUNTIME = /^cloudflare:/

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document (spec.openapis.org/oas/v3.1.1) that the reference shows. */
+/** The parts of an OpenAPI document (spec.openapis.org/oas/v3.1.1) of which the page `/api` and the client are made. */
 
 export interface Schema {
   readonly $ref?: string
