@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BEARER, NO_BEARER } from '../origin/base/setting-forms.ts'
 import { buildConsole } from '../origin/operators/console-build.ts'
-import { type Demos, ensureDemos } from './demo/demo-sales.ts'
+import { type Demos, ensureDemos, ensureProtected, PROTECTED_SALE } from './demo/demo-sales.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './lib/command.ts'
 import { ADMIN_TOKEN_FILE } from './lib/data-folder.ts'
 import { type DemoShop, startDemoShop } from './servers/demo-shop.ts'
@@ -23,6 +23,7 @@ const HELP = `Starts the whole system on this machine: Postgres, Redis, the orig
   --port N           port of the origin (default 3000, or PORT)
   --edge-port N      port of the edge (default 8787, or EDGE_PORT)
   --ops-port N       port of the origin for monitors (default 3001, or OPS_PORT)
+  --protect URL      the waiting room before a site of yours, at the edge's port: all its paths wait in line
   --cdn              a real HTTP cache (Varnish) before the edge, at its port
   --no-demo          do not create the demo sale
   --help             this text
@@ -32,7 +33,7 @@ and a Redis that run already. Other settings of the origin and the Worker (LOG_L
 Ctrl-C stops everything in good order; a second Ctrl-C at once.`
 
 async function main(leave: Leave): Promise<number> {
-  const names = { texts: 'data port edge-port ops-port', flags: 'temporary cdn no-demo' } as const
+  const names = { texts: 'data port edge-port ops-port protect', flags: 'temporary cdn no-demo' } as const
   const { temporary, data, ...options } = optionsOf('start', names)
   if (temporary && data !== undefined) throw new UsageError('--temporary and --data exclude each other.')
   const dataDir = temporary ? undefined : (data ?? setting('FLASH_SALE_DATA') ?? '.data')
@@ -40,6 +41,9 @@ async function main(leave: Leave): Promise<number> {
   const edgePort = portOf(options['edge-port'] ?? setting('EDGE_PORT') ?? '8787', 'EDGE_PORT')
   const opsPort = portOf(options['ops-port'] ?? setting('OPS_PORT') ?? '3001', 'OPS_PORT')
   const adminToken = setting('ADMIN_TOKEN')
+  const { protect } = options
+  if (protect !== undefined && !/^https?:\/\//.test(protect))
+    throw new UsageError(`--protect must be an http(s) URL, not "${protect}".`)
   if (adminToken !== undefined && !BEARER.test(adminToken)) throw new UsageError(`ADMIN_TOKEN ${NO_BEARER}.`)
   const progress = new ProgressLines()
   if (dataDir !== undefined) {
@@ -67,11 +71,15 @@ async function main(leave: Leave): Promise<number> {
     },
     edgeVars: {
       ...shop?.vars,
+      ...(protect !== undefined && {
+        PROTECT: JSON.stringify([{ paths: '/*', upstream: protect, sale: PROTECTED_SALE }]),
+      }),
       ...Object.fromEntries(WORKER_SETTINGS.filter(setting).map((name) => [name, setting(name) ?? ''])),
     },
   }).finally(() => progress.done())
   const failed = system.failed.then((): Demos => ({}))
-  const demos = options['no-demo'] ? {} : await Promise.race([ensureDemos(system, shop !== undefined), failed])
+  const ensured = () => (protect === undefined ? ensureDemos(system, shop !== undefined) : ensureProtected(system))
+  const demos = options['no-demo'] ? {} : await Promise.race([ensured(), failed])
   console.log(invitation(system, { ...demos, shop, mails }, dataDir !== undefined))
   const how = await system.failed
   await leave(1, `${how}. Its log is in ${shortPath(system.dataDir)}. Everything else was stopped.`)
@@ -95,7 +103,11 @@ interface Shown extends Demos {
   readonly mails: MailCatcher | undefined
 }
 
-function invitation(system: System, { demo, aurora, hall, members, soon, shop, mails }: Shown, kept: boolean): string {
+function invitation(
+  system: System,
+  { demo, isBeforeSite, aurora, hall, members, soon, shop, mails }: Shown,
+  kept: boolean,
+): string {
   const sale = demo?.sale ?? 'SALE'
   const folder = shortPath(system.dataDir)
   const tokenFile = shortPath(join(system.dataDir, ADMIN_TOKEN_FILE))
@@ -110,7 +122,9 @@ function invitation(system: System, { demo, aurora, hall, members, soon, shop, m
   const opening = seconds > 0 ? `opens in ${seconds} s: join before, and a draw decides your place` : 'open now'
   return [
     '',
-    place('Shop front', page(`${system.edgeUrl}/`), 'its sales, and a search'),
+    isBeforeSite
+      ? place('Your site', page(`${system.edgeUrl}/`), 'ten visitors a second; it stands behind the line')
+      : place('Shop front', page(`${system.edgeUrl}/`), 'its sales, and a search'),
     place('Sale page', page(`${system.edgeUrl}/sales/${sale}`), demo && opening),
     ...(aurora
       ? [place('Drop', page(`${system.edgeUrl}/sales/${aurora.sale}`), 'sizes, pictures, shipping; the code is NOON10')]

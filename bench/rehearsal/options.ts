@@ -37,7 +37,7 @@ The crowd
   --no-shows SHARE     of visitors who do not come when they are called (0)
   --pollers SHARE      of visitors whose client has no script, and polls the status (0.02)
   --known SHARE        of visitors who bring a cookie (0.02)
-  --front SHARE        of visitors who come by the shop front, search there, and have the sale's posts read while they wait
+  --front SHARE        of visitors who come by the shop front, search, and read the sale's posts while they wait
                        (0.1; 0 is for an edge before another site, which has no front)
   --bots SHARE         of visitors who are bots (0; 0.1 with --arrivals bots)
   --identities WHO     what visitors have: cookies (the default), invitations, or accounts of the shop, which the sale
@@ -50,9 +50,9 @@ The crowd
 
 The sale
   --stock N            units (100; with --faults half the visitors)
-  --seats N            sells a hall of so many seats, a standing section and a programme instead of units: to couples, families,
-                       lovers of the front row, who collide, and people who click on the map (a running system: DATABASE_URL)
-  --goods              sells a drop instead of units: eight sizes, shipping to three countries, and a promo code that three in
+  --seats N            sells a hall of so many seats and a standing section instead of units: to couples, families,
+                       lovers of the front row, and people who click on the map (a running system: DATABASE_URL)
+  --goods              sells a drop instead of units: eight sizes, shipping to three countries, and a code that three in
                        ten bring along (the verdict adds up each sum; a running system: DATABASE_URL)
   --code-uses N        how often that code may be used (a tenth of the stock)
   --rate N             admissions per second (200)
@@ -67,7 +67,7 @@ The sale
 
 Attackers
   --bots LIST          which: ${ATTACKS.join(',')}
-  --limits             the edge limits calls as in production; visitors come from as many networks (only with its own system)
+  --limits             the edge limits calls as in production; visitors come from as many networks (its own system)
   --bot-count N        bots of each attack (a third of the visitors)
   --bot-networks N     networks that each attack comes from, half of them /24, half /48 (4)
   --bot-identities N   invitations or accounts that each attack has (1)
@@ -79,8 +79,8 @@ Faults, on its own system
   --minutes N          how long visitors come and faults are played (2)
 
 How many may come, on its own system
-  --capacity           raises the arrivals until p99 of joins, turns and checkouts is too long: prints the highest that are
-                       not, and which program was the limit; all who come are called, and find a unit
+  --capacity           raises the arrivals until a p99 of joins, turns or checkouts is too long: prints the last rate
+                       before it, and which program was the limit; all who come are called, and find a unit
   --from N             arrivals a second of the first step (50)
   --most N             of the last one (5000)
   --step SECONDS       how long each lasts (12)

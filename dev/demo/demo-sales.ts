@@ -39,6 +39,18 @@ export interface Demos {
   readonly members?: Demo
   /** The demo that is still to come. */
   readonly soon?: Demo
+  /** True if the demo is a queue before another site. */
+  readonly isBeforeSite?: true
+}
+
+/** The sale whose turns open the site of `--protect`. It has no units: the site sells by itself. */
+export const PROTECTED_SALE = 'protected'
+
+export async function ensureProtected(origin: Origin): Promise<Demos> {
+  const opens_at = new Date().toISOString()
+  const make = async () => ({ name: 'Your site', opens_at, admission: { rate_per_second: 10, max_inside: null } })
+  await ensureDemo(origin, PROTECTED_SALE, make, undefined, () => true)
+  return { demo: { sale: PROTECTED_SALE, opensInSeconds: 0 }, isBeforeSite: true }
 }
 
 /**

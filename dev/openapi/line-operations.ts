@@ -1,6 +1,8 @@
 /** Calls of everybody: the sale, the line, and messages about it. */
+
 import * as v from 'valibot'
 import { JoinRequest, LineId } from '../../shared/api/access.ts'
+import { CfWaitingRoom } from '../../shared/api/cf-waiting-room.ts'
 import { EndedPush, PushSubscription } from '../../shared/api/mails.ts'
 import { PublicSale, QueueAnswer, Schedule } from '../../shared/api/public.ts'
 import { ViewBeacon } from '../../shared/api/views/views.ts'
@@ -8,6 +10,15 @@ import { Challenge, Feed, Health, Keys, Posts } from './answers.ts'
 import type { Operations } from './document.ts'
 import { AS_JSON, NOT_MODIFIED } from './parts.ts'
 
+const IN_WAITING_ROOM = {
+  ...{ inWaitingRoom: true, waitTimeKnown: true, waitTime: 4, waitTimeFormatted: '4 minutes' },
+  ...{ waitTime25Percentile: 4, waitTime50Percentile: 4, waitTime75Percentile: 4 },
+  ...{ queueIsFull: false, queueAll: false, lastUpdated: '2026-11-29T12:00:00.000Z', refreshIntervalSeconds: 20 },
+  ...{ queueingMethod: 'fifo', isFIFOQueue: true, isRandomQueue: false, isPassthroughQueue: false },
+  ...{ isRejectQueue: false, isEventActive: true, isEventPrequeueing: false, shuffleAtEventStart: true },
+  ...{ timeUntilEventStart: 0, timeUntilEventStartFormatted: 'unavailable' },
+  ...{ timeUntilEventEnd: 90, timeUntilEventEndFormatted: '1 hour 30 minutes', turnstile: '', infiniteQueue: false },
+}
 const TAG = 'Line'
 const line = { schema: LineId, description: 'A line of the sale; the public one if it is left out.' }
 
@@ -85,6 +96,21 @@ export const lineOperations: Operations = {
       callers: ['queue'],
       answers: { 204: { description: 'The place is given up.' } },
       problems: ['invalid-token', 'signed-out', 'unknown-sale', 'forbidden', 'too-many-requests'],
+    },
+  },
+  '/sales/{sale}/cf-waiting-room': {
+    get: {
+      id: 'getCfWaitingRoom',
+      tag: TAG,
+      summary: 'The place in the fields of Cloudflare’s Waiting Room',
+      description:
+        'For clients that are written for it. Before another site a protected path answers the same to those who wait ' +
+        'and ask with `Accept` exactly `application/json`.',
+      callers: ['queue', 'shop'],
+      answers: {
+        200: { description: 'The place.', schema: CfWaitingRoom, example: { cfWaitingRoom: IN_WAITING_ROOM } },
+      },
+      problems: ['invalid-token', 'signed-out', 'refused', 'unknown-sale', 'too-many-orders', 'too-many-requests'],
     },
   },
   '/sales/{sale}/queue/status': {

@@ -1,7 +1,8 @@
 /**
- * A visitor's place in the fields of Cloudflare's Waiting Room, so that clients written for it understand this one.
- * Source: developers.cloudflare.com/waiting-room/reference/waiting-room-json-response. Times are whole minutes.
+ * Tells visitors their place in the fields of Cloudflare's Waiting Room (shared/api/cf-waiting-room.ts), so that
+ * clients written for it understand this one.
  */
+import type { CfWaitingRoom } from '../../shared/api/cf-waiting-room.ts'
 import { isDrawn, isFinal, pollAfterMs } from '../../shared/schedule.ts'
 import { refuseBlocked } from '../admission/admit.ts'
 import { type Call, sendJson } from '../http/call.ts'
@@ -43,7 +44,7 @@ function inWords(seconds: number | null): string {
       : `${some(hours, 'hour')} ${some(rest, 'minute')}`
 }
 
-function waitingRoomOf(now: SaleNow, number: number) {
+function waitingRoomOf(now: SaleNow, number: number): CfWaitingRoom['cfWaitingRoom'] {
   const { schedule, atMs } = now
   const place = now.place(number)
   const wait = place.status === 'ready' ? 0 : place.estimated_wait_time

@@ -131,13 +131,17 @@ test('measures how far the edge’s clock is from the ledger’s', async () => {
 })
 
 test('knows who is on a protected site, and has come, by what the edge says of their sessions', async () => {
-  const sale = await origin.sale()
+  // Before a site that sells by itself a sale needs no products, and never sells out.
+  const sale = 'before-a-site'
+  const opens_at = new Date(Date.now() - 1_000).toISOString()
+  const body = { name: 'Before a site', opens_at, admission: { rate_per_second: 50, max_inside: 20 } }
+  expect((await origin.admin('PUT', `/sales/${sale}`, body)).status).toBe(201)
   const none = { joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, answers: {}, sources: {} }
   const tell = (sessions: Readonly<Record<string, number>>) =>
     requestState(sale, { counts: JSON.stringify({ ...none, sessions }) })
   await tell({ '1': 300, '2': 300, '3': 300 })
   const state = async () => (await requestState(sale)).body
-  await expect.poll(state).toMatchObject({ arrivals: 3, on_site: 3 })
+  await expect.poll(state).toMatchObject({ phase: 'open', products: [], arrivals: 3, on_site: 3 })
   await tell({ '1': 0, '2': 300 })
   await expect.poll(state).toMatchObject({ arrivals: 3, on_site: 2 })
 })

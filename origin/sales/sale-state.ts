@@ -58,6 +58,8 @@ export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
   if (sale.ended_at !== null || (sale.ends_at !== null && nowMs >= sale.ends_at.getTime())) return 'ended'
   if (nowMs < sale.opens_at.getTime()) return 'upcoming'
   if (sale.paused) return 'paused'
+  // A sale without products stands before a site that sells by itself.
+  if (sale.products.length === 0) return 'open'
   const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
   if (sum(available) > 0) return 'open'
   return sum((p) => p.held) > 0 ? 'all_in_carts' : 'sold_out'

@@ -495,6 +495,45 @@ export interface BuyersCalls {
     readonly answer: undefined
   }
   /**
+   * The place in the fields of Cloudflare’s Waiting Room
+   * For clients that are written for it. Before another site a protected path answers the same to those who wait and ask with `Accept` exactly `application/json`.
+   */
+  readonly getCfWaitingRoom: {
+    readonly path: {
+      /** The sale. */
+      readonly sale: string
+    }
+    readonly answer: {
+      readonly cfWaitingRoom: {
+        readonly inWaitingRoom: boolean
+        readonly waitTimeKnown: boolean
+        readonly waitTime: number
+        readonly waitTime25Percentile: number
+        readonly waitTime50Percentile: number
+        readonly waitTime75Percentile: number
+        readonly waitTimeFormatted: string
+        readonly queueIsFull: boolean
+        readonly queueAll: boolean
+        readonly lastUpdated: string
+        readonly refreshIntervalSeconds: number
+        readonly queueingMethod: 'fifo' | 'random' | 'reject'
+        readonly isFIFOQueue: boolean
+        readonly isRandomQueue: boolean
+        readonly isPassthroughQueue: boolean
+        readonly isRejectQueue: boolean
+        readonly isEventActive: boolean
+        readonly isEventPrequeueing: boolean
+        readonly timeUntilEventStart: number
+        readonly timeUntilEventStartFormatted: string
+        readonly timeUntilEventEnd: number
+        readonly timeUntilEventEndFormatted: string
+        readonly shuffleAtEventStart: boolean
+        readonly turnstile: string
+        readonly infiniteQueue: boolean
+      }
+    }
+  }
+  /**
    * Where am I in the line?
    * Ask again after `poll_after_ms`. The answer is `ready` from one’s turn on, with an admission token.
    */
@@ -862,6 +901,7 @@ export const ROUTES = {
   getSchedule: ['GET', '/sales/{sale}/schedule'],
   join: ['POST', '/sales/{sale}/queue'],
   leave: ['DELETE', '/sales/{sale}/queue'],
+  getCfWaitingRoom: ['GET', '/sales/{sale}/cf-waiting-room'],
   getStatus: ['GET', '/sales/{sale}/queue/status'],
   getChallenge: ['GET', '/sales/{sale}/challenge'],
   requestPush: ['POST', '/sales/{sale}/push'],

@@ -25,7 +25,7 @@ export interface SaleConfig {
   readonly hold_seconds?: number | undefined
   readonly limit_per_visitor?: number | undefined
   readonly limit_per_order?: number | null | undefined
-  readonly products: readonly ({
+  readonly products?: readonly ({
     readonly available?: unknown | undefined
     readonly held?: unknown | undefined
     readonly sold?: unknown | undefined
@@ -70,7 +70,7 @@ export interface SaleConfig {
       readonly sku?: string | undefined
     })[] | undefined
     readonly weight_grams?: number | null | undefined
-  })[]
+  })[] | undefined
   readonly admission: {
     readonly rate_per_second: number
     readonly max_inside?: number | null | undefined
@@ -357,6 +357,7 @@ export interface Sale {
     readonly waiting: number | null
     readonly wait_seconds: number | null
     readonly waiting_for_stock: number
+    readonly on_site: number
     readonly counted: boolean
     readonly lines: readonly ({
       readonly line: string
@@ -466,6 +467,7 @@ export interface SaleState {
     readonly waiting: number | null
     readonly wait_seconds: number | null
     readonly waiting_for_stock: number
+    readonly on_site: number
     readonly counted: boolean
     readonly lines: readonly ({
       readonly line: string
@@ -574,6 +576,7 @@ export interface SteeredSale {
     readonly waiting: number | null
     readonly wait_seconds: number | null
     readonly waiting_for_stock: number
+    readonly on_site: number
     readonly counted: boolean
     readonly lines: readonly ({
       readonly line: string

@@ -68,6 +68,7 @@ function describe({ view, words, lang }: PageContext): string {
   const isBefore = phase === 'upcoming' || phase === 'pre_queue'
   const when = isBefore ? `${words.opensAt}: ${moment(lang, Date.parse(opens_at), 'UTC')}` : words.saleOpen
   const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
+  if (items.length === 0) return when
   return [when, `${named.join(' · ')}${items.length > MAX_PRODUCTS ? ' …' : ''}`, most].join(words.fullStop)
 }
 

@@ -23,7 +23,9 @@ const variantName = (lang: Language, { variant, name }: PublicProduct) =>
 
 /** The note next to the price: the tax in it, and the limit per person. */
 export function priceNote({ view, words, lang }: PageContext): string {
-  const { tax, limit_per_visitor } = view.state
+  const { tax, limit_per_visitor, products } = view.state
+  // Before another site nothing is sold here.
+  if (products.length === 0) return ''
   const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
   if (!tax || tax.included === false) return most
   return [fill(words.taxIncluded, { tax: tax.name, p: percentage(lang, tax.percent) }), most].join(words.fullStop)
@@ -53,7 +55,7 @@ export function aboutSale(context: PageContext): Html {
       }
       ${items.map((item) => item.units.length > 1 && variants(context, item))}
     </div>`
-  return html`<section class="two" aria-labelledby="about">${left}${right}</section>`
+  return html`<section class="two" aria-labelledby="about">${left}${items.length > 0 && right}</section>`
 }
 
 function subtitle(texts: Names, around: Language): Html {

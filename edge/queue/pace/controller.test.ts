@@ -50,8 +50,13 @@ function refreshed(rate: number, maxInside: number | null, ceiling: number, sett
   const previous = { ...beforeOpening(rate), draw_seed: '00', ceiling, phase: 'open' as const }
   const opensAtMs = previous.anchor_at_ms
   let memory = { ...EMPTY_MEMORY, polled_at_ms: opensAtMs, reached_at_ms: opensAtMs }
-  return (second: number, stock: Parameters<typeof stateOf>[1], origin: 'ok' | 'uncounted' = 'ok') => {
-    const state = stateOf({ rate, maxInside }, stock, origin)
+  return (
+    second: number,
+    stock: Parameters<typeof stateOf>[1],
+    origin: 'ok' | 'uncounted' = 'ok',
+    more: Partial<SaleState> = {},
+  ) => {
+    const state = { ...stateOf({ rate, maxInside }, stock, origin), ...more }
     const nowMs = opensAtMs + second * 1000
     const now = { nowMs, state, highestNumber: 1e6 }
     const ran = ranMs([{ from_ms: opensAtMs, schedule: previous }], memory.polled_at_ms, nowMs)
@@ -95,6 +100,13 @@ describe('the controller', () => {
     const moments = played({ ...plain, seed: 1, showShare: 0.05, seconds: 120 })
     const fastest = Math.max(...moments.map((m) => m.schedule.rate_per_second))
     expect(fastest).toBeCloseTo(plain.rate * SETTINGS.noShowBoost, 3)
+  })
+
+  it('before a site without units here calls by its rate, as many as have left the site', () => {
+    const ceilingWith = (maxInside: number | null, on_site: number) =>
+      refreshed(10, maxInside, 0)(1, {}, 'ok', { products: [], phase: 'open', on_site }).ceiling
+    expect(ceilingWith(null, 400)).toBe(600)
+    expect([ceilingWith(50, 20), ceilingWith(50, 50)]).toEqual([30, 0])
   })
 
   it('never lets in more than max_inside', () => {

@@ -12,6 +12,7 @@ import {
   calledBeforeClaimWindow,
   calledBy,
   comingIn,
+  hasUnits,
   isUnreached,
   type Memory,
   type Settings,
@@ -90,7 +91,7 @@ function prospectOf(situation: Situation): Prospect {
   const { paid_per_second = 0 } = memory
   return {
     phase: phaseFrom(situation),
-    unitsLeft: unitsOf(state, 'available') + unitsOf(state, 'held'),
+    unitsLeft: hasUnits(state) ? unitsOf(state, 'available') + unitsOf(state, 'held') : Number.POSITIVE_INFINITY,
     paidPerSecond: paid_per_second,
     announcedAgoMs: state.announcement && nowMs - Date.parse(state.announcement.since),
     openedAgoMs: draw && nowMs - opensAtMs,
@@ -163,7 +164,9 @@ function roomFor(called: number, state: SaleState, memory: Memory, settings: Set
   const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.waiting_for_stock) * state.share
   const { coming_units, coming_people } = comingIn(memory, called, settings)
   // Where few of those called come, several are called for one unit.
-  const forUnits = (units - settings.admissionsPerUnit * coming_units) / showRatio(memory, settings).unitShare
+  const forUnits = hasUnits(state)
+    ? (units - settings.admissionsPerUnit * coming_units) / showRatio(memory, settings).unitShare
+    : Number.POSITIVE_INFINITY
   const { max_inside } = state.admission
   const inside = unitsOf(state, 'held') + state.waiting_for_stock + state.on_site + coming_people
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside

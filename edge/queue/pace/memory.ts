@@ -231,6 +231,8 @@ export const calledBeforeClaimWindow = (memory: Memory, settings: Settings) =>
 
 export const unitsOf = ({ products }: SaleState, of: 'available' | 'held' | 'sold') =>
   products.reduce((units, product) => units + product[of], 0)
+/** False for a sale before a site that sells by itself: there are no units here that could bound anybody. */
+export const hasUnits = ({ products }: SaleState) => products.length > 0
 const unitsTaken = (state: SaleState) => unitsOf(state, 'held') + unitsOf(state, 'sold')
 
 // -- Arrivals ------------------------------------------------------------------------------------------------------

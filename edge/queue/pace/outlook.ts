@@ -3,7 +3,7 @@
  * Pure.
  */
 import type { SaleState } from '../../../shared/api/internal.ts'
-import { type Memory, onTheirWay, type Settings, showRatio, unitsOf } from './memory.ts'
+import { hasUnits, type Memory, onTheirWay, type Settings, showRatio, unitsOf } from './memory.ts'
 
 /** With fewer arrivals nothing is known of the others: everyone is taken to come, and to take one unit. */
 const KNOWN_FROM_ARRIVALS = 20
@@ -14,7 +14,7 @@ const KNOWN_FROM_ARRIVALS = 20
  * remaining stock.
  */
 export function lastsForPositions(state: SaleState, memory: Memory, called: number, settings: Settings): number | null {
-  if (!state.counted) return null
+  if (!state.counted || !hasUnits(state)) return null
   const isKnown = memory.arrivals >= KNOWN_FROM_ARRIVALS
   const share = isKnown ? showRatio(memory, settings).share : 1
   const taken = (unitsOf(state, 'held') + unitsOf(state, 'sold')) * state.share

@@ -138,15 +138,18 @@ export const SaleConfig = v.pipe(
       limit_per_visitor: v.optional(whole(1, 1000), 1),
       /** The limit of units of one order; null takes the visitor's limit. */
       limit_per_order: v.optional(v.nullable(whole(1, 1000))),
-      /** The list may be empty if the sale has a hall. */
-      products: v.pipe(
-        v.array(ProductConfig, 'a list is required'),
-        v.maxLength(100, 'at most 100 products'),
-        v.check((list) => unitIds(list).length <= 500, 'at most 500 products and variants'),
-        v.check(
-          (list) => new Set(unitIds(list)).size === unitIds(list).length,
-          'product_id and variant_id must be unique',
+      /** None where the sale has a hall, or stands before a site that sells by itself. */
+      products: v.optional(
+        v.pipe(
+          v.array(ProductConfig, 'a list is required'),
+          v.maxLength(100, 'at most 100 products'),
+          v.check((list) => unitIds(list).length <= 500, 'at most 500 products and variants'),
+          v.check(
+            (list) => new Set(unitIds(list)).size === unitIds(list).length,
+            'product_id and variant_id must be unique',
+          ),
         ),
+        [],
       ),
       admission: exactly({
         rate_per_second: rate,
