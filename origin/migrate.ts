@@ -7,7 +7,7 @@ import { migrate, RELEASE } from './ledger/migrate.ts'
 
 const HELP = `Migrates the ledger to release ${RELEASE}.
 
-  DATABASE_URL=postgres://.. npm run migrate
+  DATABASE_URL=postgres://.. npm run migrate     (in the image: migrate)
 
 The role needs the rights to create and alter tables and functions. Functions of a newer release stay as they are.
 Exit status: 0 migrated, or nothing to do; 1 it could not, and nothing of the failed migration is applied.`

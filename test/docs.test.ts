@@ -23,7 +23,7 @@ it('Stripe’s script is of the same release as its library: tokens of the one a
 
 it('every file that a document names exists', () => {
   const missing = pages.flatMap((page) => [
-    ...matches(textOf(page), /`((?:edge|origin|shared|dev|bench|test|docs|examples)\/[^`\s{}]*)`/g)
+    ...matches(textOf(page), /`((?:edge|origin|shared|dev|bench|test|docs|examples|deploy|vendor)\/[^`\s{}]*)`/g)
       .filter((path) => globSync(path, { cwd: ROOT }).length === 0)
       .map((path) => `${page}: ${path}`),
     ...matches(textOf(page), /\]\((?!https?:)([^)#]+)\)/g)
