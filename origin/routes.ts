@@ -45,6 +45,7 @@ import type { OrderEvents } from './orders/order-events.ts'
 import type { Orders } from './orders/orders.ts'
 import { paymentWebhooks } from './payments/payment-routes.ts'
 import type { Payments } from './payments/payments.ts'
+import { shopConfirmationRoutes } from './payments/shop-confirmations.ts'
 import type { Arrivals } from './queue/arrivals.ts'
 import type { EdgeNotifier } from './queue/edge-notifier.ts'
 import { edgeRoutes } from './queue/edge-routes.ts'
@@ -243,7 +244,10 @@ export function createRoutes(parts: Parts) {
     '/images': imageRoutes(images),
     '/webhooks': paymentWebhooks(payments),
     '/sales': scheduleRoutes({ sales, config }),
-    '/': buyerRoutes,
+    // The shop comes by no edge: it signs its calls about orders.
+    '/': new Hono()
+      .route('/', shopConfirmationRoutes({ secrets: config.PAYMENT_SECRET, sql, sales, orders, metrics }))
+      .route('/', buyerRoutes),
   }
   return { ofOperators, ofBuyers }
 }

@@ -5,6 +5,7 @@
  *   admission   the right to check out              signed by the edge    read by edge and origin      aud "checkout"
  *   order       the right to see one order          signed by the origin  read by the origin           aud "order"
  *   handover    a paid order, for its shop          signed by the edge    read by the shop             aud "handover"
+ *   hold        an unpaid order, for its shop       signed by the edge    read by the shop             aud "hold"
  *   invitation  the right of visitors to join       signed by the origin  read by the origin           aud "invitation"
  *
  * A token's header names a key by its `kid` and must agree with that key's algorithm (keys.ts): it chooses nothing
@@ -66,6 +67,12 @@ const HandoverClaims = v.object({
   exp: seconds,
 })
 
+const HoldClaims = v.object({
+  ...HandoverClaims.entries,
+  status: v.literal('reserved'),
+  reserved_until: text,
+})
+
 /**
  * A place: the visitor (`sub`), sale, line and ticket number (`num`); `iat` and `exp` are in seconds since the epoch.
  */
@@ -77,6 +84,9 @@ type OrderClaims = v.InferOutput<typeof OrderClaims>
 
 /** A paid order (`sub`) for its shop. Sections of a hall count as products. */
 export type HandoverClaims = v.InferOutput<typeof HandoverClaims>
+
+/** A hold (`sub`) that the shop may sell until it ends, at `exp`. Sections of a hall count as products. */
+export type HoldClaims = v.InferOutput<typeof HoldClaims>
 
 /** A signed link that admits `uses` visitors to a sale. */
 type InvitationClaims = v.InferOutput<typeof InvitationClaims>
@@ -100,6 +110,8 @@ export const ORDER: Kind<OrderClaims> = {
 }
 
 export const HANDOVER: Kind<HandoverClaims> = { issuer: EDGE_ISSUER, audience: 'handover', claims: HandoverClaims }
+
+export const HOLD: Kind<HoldClaims> = { issuer: EDGE_ISSUER, audience: 'hold', claims: HoldClaims }
 
 export const INVITATION: Kind<InvitationClaims> = {
   issuer: 'flash-sale-origin',

@@ -12,7 +12,7 @@ export const SaleThen = v.pick(v.object(state), [
   ...(['sale', 'name', 'time_zone', 'phase', 'pre_queue_opens_at', 'opens_at', 'ends_at', 'hold_seconds'] as const),
   ...(['limit_per_visitor', 'limit_per_order', 'products', 'goods_version', 'chart_version', 'admission'] as const),
   ...(['expected_visitors', 'max_unpaid_orders', 'announcement', 'pause_reason', 'seller', 'tax', 'fees'] as const),
-  ...(['delivery', 'indexed', 'mails', 'test'] as const),
+  ...(['delivery', 'indexed', 'mails', 'payment', 'test'] as const),
 ])
 
 export const finding = v.object({
@@ -77,6 +77,7 @@ const SALE = {
   delivery: { kind: 'none', ask: { name: 'off', phone: 'off', company: 'off', note: 'off' } },
   indexed: true,
   mails: [],
+  payment: 'provider',
   test: false,
 }
 

@@ -62,6 +62,12 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
   if (order.order_token) setOrderCookie(order.order_id, order.order_token, call)
   // The visitor has reached their limit, so the response is their existing order instead of a new one.
   const already = response.status === 200 && isLive(order.status)
+  if (
+    isScript(call.request) &&
+    order.status === 'reserved' &&
+    (await publicNow(sale, call)).facts.payment === 'handover'
+  )
+    return toShop(pathOfOrder(sale, order.order_id))
   return isScript(call.request)
     ? orderShown(sale, order, already, call)
     : seeOther(`${pathOfOrder(sale, order.order_id)}${already ? `?${ALREADY}` : ''}`)
@@ -119,6 +125,15 @@ function chosenIn(fields: Fields) {
 }
 
 const pathOfOrder = (sale: string, order: string) => `/sales/${sale}/order/${order}`
+
+/**
+ * Has the page's script go to the shop's own checkout at once. Without a script the order's page has a link: browsers
+ * allow no redirect to another host after a form (`form-action`).
+ */
+const toShop = (path: string) =>
+  new Response(null, {
+    headers: { 'content-type': 'text/html', 'content-location': `${path}/pay`, 'cache-control': 'no-store' },
+  })
 
 /** Returns the order's page as the response to a form, which saves the script a request for it. */
 async function orderShown(sale: string, order: Order, alreadyHas: boolean, call: Call): Promise<Response> {

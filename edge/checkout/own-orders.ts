@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
 import { isLive, isSold } from '../../shared/api/order-status.ts'
 import { Order } from '../../shared/api/public.ts'
+import { assertExists } from '../../shared/lib/assert.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problemIn } from '../../shared/problem.ts'
 import { ADMISSION } from '../../shared/tokens.ts'
@@ -28,6 +29,7 @@ import {
 } from '../visitor/credentials.ts'
 import { accountOf } from '../visitor/session.ts'
 import { authenticate, placeOf, visitorOf } from '../visitor/visitor.ts'
+import { shopCheckout } from './shop-payment.ts'
 
 /** This parameter in the address of an order's page means that the order existed before, and was not just made. */
 export const ALREADY = 'already'
@@ -72,19 +74,25 @@ export async function showReceipt(sale: string, order_id: string, call: Call): P
 }
 
 /**
- * The route `GET /sales/{sale}/order/{order}/pay`: Stripe's form, or the bank's request. An order with nothing to pay
- * redirects to its page.
+ * The route `GET /sales/{sale}/order/{order}/pay`: Stripe's form, or the bank's request, or a redirect to the shop's
+ * own checkout where that takes the money. An order with nothing to pay redirects to its page.
  */
 export async function showPayment(sale: string, order_id: string, call: Call): Promise<Response> {
   const { stripe } = call.config
-  if (!stripe) refuse('not-found')
-  const shows = await orderShown(sale, order_id, call)
-  if (shows.kind === 'problem') return visitorPage(await publicNow(sale, call), shows, call)
-  const { order } = shows
-  const confirms = order.payment?.status === 'requires_action' && order.payment.client_secret !== undefined
   const now = await publicNow(sale, call)
+  const { payment, delivery } = now.facts
+  if (!stripe && payment !== 'handover') refuse('not-found')
+  const shows = await orderShown(sale, order_id, call)
+  if (shows.kind === 'problem') return visitorPage(now, shows, call)
+  const { order } = shows
+  if (payment === 'handover' && order.status === 'reserved') {
+    const returnUrl = assertExists(delivery.return_url, 'A sale that is paid in the shop says where.')
+    return seeOther(await shopCheckout(returnUrl, order, call))
+  }
+  const confirms = order.payment?.status === 'requires_action' && order.payment.client_secret !== undefined
   // A test sale uses the sandbox's payment methods, which the order's page offers.
-  if ((order.status !== 'reserved' && !confirms) || now.facts.test) return seeOther(`/sales/${sale}/order/${order_id}`)
+  if (!stripe || payment === 'handover' || (order.status !== 'reserved' && !confirms) || now.facts.test)
+    return seeOther(`/sales/${sale}/order/${order_id}`)
   return visitorPage(now, { kind: 'payment', order, stripe }, call)
 }
 

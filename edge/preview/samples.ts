@@ -89,6 +89,7 @@ export function samplePages({
       indexed: true,
       mails: sale?.mails ?? ['turn', 'restocked', 'confirmed'],
       push: { key: 'a-key', kinds: [...(sale?.mails ?? DEFAULT_MAILS)] },
+      payment: sale?.payment ?? 'provider',
       test: sale?.test ?? false,
       hold_seconds: sale?.hold_seconds ?? 90,
       limit_per_visitor: limit,

@@ -260,7 +260,8 @@ export function roundAfter(atMs: number): number {
 
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
-  const { contact, seller, tax, fees, delivery, indexed, mails, push, test, goods_version, chart_version } = state
+  const { contact, seller, tax, fees, delivery, indexed, mails, push, payment, test, goods_version, chart_version } =
+    state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
   return {
     sale,
@@ -278,6 +279,7 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
     indexed,
     mails,
     push,
+    payment,
     test,
     products,
     goods_version,

@@ -244,6 +244,7 @@ export function stateOf(
     indexed: true,
     mails: [],
     push: null,
+    payment: 'provider',
     test: false,
     share: 1,
     name: 'A sale',

@@ -178,8 +178,9 @@ it("takes the shop's own payment server: several secrets while one is changed, a
     provider: 'http',
     perSecond: null,
     PAYMENT_URL: shop.PAYMENT_URL,
-    PAYMENT_SECRET: [other, PAYMENT_SECRET],
+    secrets: [other, PAYMENT_SECRET],
   })
+  expect(readConfig({ ...given, PAYMENT_SECRET }).PAYMENT_SECRET).toEqual([PAYMENT_SECRET])
   for (const PAYMENT_URL of ['http://127.0.0.1:4000/', 'http://localhost:4000/', 'http://[::1]:4000/'])
     expect(readConfig({ ...given, ...shop, PAYMENT_URL }).payment).toMatchObject({ PAYMENT_URL })
 })

@@ -9,7 +9,7 @@ import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../s
 import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
 import { isRedisUrl } from '../lib/redis/redis.ts'
 import { ConfigError, DatabaseUrl, type Env, withFiles } from './env.ts'
-import { Http, type PaymentConfig, readPayments, Sandbox, Stripe } from './payment-config.ts'
+import { Http, type PaymentConfig, PaymentSecrets, readPayments, Sandbox, Stripe } from './payment-config.ts'
 import {
   bearer,
   callsPerSecond,
@@ -143,6 +143,12 @@ const Settings = v.object({
     'Calls that the provider takes a second, for all workers together. ' +
       'Stripe: ask for more before a large sale; 100, or 25 with a test key, unless set. ' +
       'The others: no limit unless set',
+  ),
+  PAYMENT_SECRET: optional(
+    PaymentSecrets,
+    "Signs calls and webhooks between the origin and the shop's payment server, and the shop's word of holds that it " +
+      'was handed: `whsec_..` (Standard Webhooks). Several, with a space between them, while it is changed: each ' +
+      'signs, and any one of them is accepted',
   ),
   PAYMENT_ACTION_SECONDS: setting(
     v.pipe(number(/^\d{1,4}$/, 'seconds are required'), v.minValue(1, '1 or more is required')),

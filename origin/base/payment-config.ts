@@ -19,20 +19,18 @@ export const Stripe = v.object({
 /** Old and new secret, while one is changed. */
 const MAX_SECRETS = 4
 
+/** The secrets between this system and the shop's payment server or checkout. */
+export const PaymentSecrets = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(' ')),
+  v.maxLength(MAX_SECRETS, `${MAX_SECRETS} secrets or fewer are required`),
+  v.everyItem(isSecret, 'whsec_ and 24 to 64 bytes in base64 are required'),
+)
+
 export const Http = v.object({
   PAYMENT_URL: required(
     httpUrl,
     "The shop's own payment server, for `PAYMENT_PROVIDER=http` (docs/payments.md); https, unless it is local",
-  ),
-  PAYMENT_SECRET: required(
-    v.pipe(
-      v.string(),
-      v.transform((text) => text.split(' ')),
-      v.maxLength(MAX_SECRETS, `${MAX_SECRETS} secrets or fewer are required`),
-      v.everyItem(isSecret, 'whsec_ and 24 to 64 bytes in base64 are required'),
-    ),
-    'Signs the calls to it and its webhooks: `whsec_..` (Standard Webhooks). Several, with a space between them, ' +
-      'while it is changed: each signs, and any one of them is accepted',
   ),
 })
 
@@ -59,7 +57,7 @@ export const Sandbox = v.object({
 /** `perSecond`: the calls that the provider takes a second; null: any number. */
 export type PaymentConfig = { readonly perSecond: number | null } & (
   | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
-  | ({ readonly provider: 'http' } & v.InferOutput<typeof Http>)
+  | ({ readonly provider: 'http'; readonly secrets: readonly string[] } & v.InferOutput<typeof Http>)
   | ({ readonly provider: 'sandbox' } & v.InferOutput<typeof Sandbox>)
 )
 /** The rate limits of a Stripe account by default (docs.stripe.com/rate-limits). */
@@ -74,7 +72,11 @@ interface Reading {
   readonly given: Readonly<Record<string, string | undefined>>
   readonly production: boolean
   readonly settings:
-    | { readonly ORDER_KEYS: SecretJwkSet; readonly PAYMENTS_PER_SECOND?: number | undefined }
+    | {
+        readonly ORDER_KEYS: SecretJwkSet
+        readonly PAYMENTS_PER_SECOND?: number | undefined
+        readonly PAYMENT_SECRET?: readonly string[] | undefined
+      }
     | undefined
   readonly errors: string[]
   readonly read: <T>(schema: v.GenericSchema<unknown, T>) => T | undefined
@@ -129,7 +131,9 @@ function readProvider(
       requireReturn('the shop sends buyers')
       if (production && http?.PAYMENT_URL.startsWith('http:') && !isLocal(http.PAYMENT_URL))
         errors.push('PAYMENT_URL: https is required in production, unless it is local')
-      return http && { provider, perSecond, ...http }
+      if (given.PAYMENT_SECRET === undefined) errors.push('PAYMENT_SECRET: not set')
+      const secrets = settings?.PAYMENT_SECRET
+      return http && secrets && { provider, perSecond, secrets, ...http }
     }
     case 'sandbox':
       refuseTestPayments('PAYMENT_PROVIDER: the sandbox takes no money')

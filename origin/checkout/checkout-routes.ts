@@ -4,7 +4,7 @@
 import { Hono } from 'hono'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { CheckoutRequest, type Order } from '../../shared/api/public.ts'
-import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import type { Buyers } from '../access/buyers.ts'
 import {
   idempotencyKey,
@@ -63,6 +63,8 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       traffic.arrived(saleId, line, admission.num, admission.src)
       const key = idempotencyKey(c)
       const request = parseBody(c, CheckoutRequest, body)
+      if (request.payment_method !== undefined && sale.payment === 'handover')
+        refuse(invalidField('payment_method', 'is not taken: the order is paid in the shop'))
       const contact = keepsContact(sale) ? contactOf(c, sale, request, buyers.isEdge) : undefined
       const networks = buyers.networksOf(c)
       const { num: number, src: source } = admission

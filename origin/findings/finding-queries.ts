@@ -18,6 +18,7 @@ export type FindingKind =
   | 'charge_refused' // The provider refuses the request independently of the card, for example because of the amount.
   | 'wrong_amount' // A charge has another amount than its order.
   | 'payment_answer_invalid' // The shop's payment server said something that counts as no answer.
+  | 'confirmation_refused' // The shop took money for a hold that it cannot have sold: too late, or another sum.
   | 'mail_failed' // Mails to buyers of a sale were given up.
   | 'refunded_outside' // A sold order was refunded outside this system.
   | 'webhook_failed' // An endpoint accepts no messages, or some were set aside.

@@ -49,6 +49,17 @@ export const confirmPaid = (sql: Queryable, paid: readonly ChargeOf[]) => sql<Or
       select 'capture', jsonb_build_object('charge', charge_id, 'order', order_id) from confirmed)
   select * from confirmed`
 
+/** Notes by what payment of the shop's own checkout an order was confirmed. */
+export async function insertShopPayment(tx: Queryable, order: string, reference: string): Promise<void> {
+  await tx`insert into shop_payments (order_id, reference) values (${order}, ${reference})`
+}
+
+/** The shop's name of the payment that confirmed an order; undefined if none did. */
+export async function findShopPayment(sql: Queryable, order: string): Promise<string | undefined> {
+  const [row] = await sql<{ reference: string }[]>`select reference from shop_payments where order_id = ${order}`
+  return row?.reference
+}
+
 /** A charge, and the order that it was made for. */
 export interface ChargeOf {
   readonly charge: string

@@ -47,6 +47,8 @@ export const TRANSITIONS = {
   confirmFree: { from: ['paying'], to: 'confirmed' },
   /** It was paid at the box office. */
   confirmAtBoxOffice: { from: ['reserved'], to: 'confirmed' },
+  /** The shop took the money in its own checkout, while the hold lasted. */
+  confirmByShop: { from: ['reserved'], to: 'confirmed' },
   /** The goods are handed over. */
   fulfil: { from: ['confirmed'], to: 'fulfilled' },
 

@@ -31,7 +31,14 @@ import {
   ordersOfAllSales,
   totalOf,
 } from '../ledger/order-statements.ts'
-import { beginPayments, type ChargeOf, confirmPaid, lockOrders, type Refund } from '../ledger/payment-statements.ts'
+import {
+  beginPayments,
+  type ChargeOf,
+  confirmPaid,
+  insertShopPayment,
+  lockOrders,
+  type Refund,
+} from '../ledger/payment-statements.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { type Move, TRANSITIONS } from '../ledger/transitions.ts'
 import { Batcher } from '../lib/batcher.ts'
@@ -47,8 +54,11 @@ import type { OrderChanges } from './order-changes.ts'
  */
 const PAYMENTS = { size: 200, queue: 5_000, pauseMs: 25 }
 
-/** The `payment_method` of orders that were paid at the box office. */
+/** The `payment_method` of orders that were paid at the box office, or in the shop's own checkout. */
 const BOX_OFFICE_METHOD = 'box_office'
+const SHOP_METHOD = 'shop'
+/** Where no provider has the money, whoever took it gives it back. */
+const PAID_ELSEWHERE: readonly (string | null)[] = [BOX_OFFICE_METHOD, SHOP_METHOD]
 
 interface OrdersDeps {
   readonly sql: Sql
@@ -192,6 +202,23 @@ export class Orders {
     return confirmed
   }
 
+  /**
+   * Confirms a hold that the shop has sold in its own checkout, under the shop's name of the payment; undefined if the
+   * hold has ended.
+   */
+  async confirmByShop(orderId: string, reference: string): Promise<OrderRow | undefined> {
+    const [confirmed] = await this.#deps.sql.begin(async (tx) => {
+      const moved = await advanceOrders(tx, [{ order: orderId, method: SHOP_METHOD }], TRANSITIONS.confirmByShop)
+      for (const { sale_id: sale } of moved) {
+        await insertShopPayment(tx, orderId, reference)
+        await audit(tx, [{ actor: 'shop', action: 'sold by the shop', sale, order: orderId, after: { reference } }])
+      }
+      return moved
+    })
+    if (confirmed) await this.#moved([confirmed], 'confirmed')
+    return confirmed
+  }
+
   giveBack = (orderId: string) => this.#moveOne(orderId, TRANSITIONS.giveBack)
 
   timeOut = (orderId: string) => this.#moveOne(orderId, TRANSITIONS.timeOut)
@@ -207,9 +234,8 @@ export class Orders {
       const [before] = await lockOrders(tx, [orderId])
       if (!before) return undefined
       const { status, sale_id: sale } = before
-      // What was paid at the box office is given back there.
-      const isBoxOffice = status === 'confirmed' && before.payment_method === BOX_OFFICE_METHOD
-      const refundedMinor = isBoxOffice ? totalOf(before) : before.refunded_minor
+      const isElsewhere = status === 'confirmed' && PAID_ELSEWHERE.includes(before.payment_method)
+      const refundedMinor = isElsewhere ? totalOf(before) : before.refunded_minor
       const [moved] = await advanceOrders(tx, [{ order: orderId, refundedMinor }], TRANSITIONS.cancelByShop)
       if (!moved) return { order: before, isNew: false, wasSold: false }
       const charge = status === 'confirmed' ? before.charge_id : before.action?.charge

@@ -23,7 +23,7 @@ function routesTo(status: 'reserved' | 'cancelled' | 'expired' | 'refunded') {
     waitedMs: () => 0,
     refuseBlocked: () => {},
   } satisfies Partial<Buyers> as unknown as Buyers
-  const sales = { get: () => undefined, nowMs: () => now.getTime() } as unknown as Sales
+  const sales = { get: () => undefined, find: async () => undefined, nowMs: () => now.getTime() } as unknown as Sales
   const existing = { byId: async () => order }
   const responseTimes = { answered: vi.fn() }
   const app = ownOrderRoutes({

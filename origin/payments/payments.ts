@@ -60,7 +60,7 @@ async function chooseProvider(config: Config, deps: FindingDeps, nowMs: () => nu
   const sandbox = await runSandbox(config, nowMs)
   if (payment.provider === 'sandbox') return { ...sandbox, sources: [sandbox.provider] }
   if (payment.provider === 'http') {
-    const { PAYMENT_URL: url, PAYMENT_SECRET: secrets } = payment
+    const { PAYMENT_URL: url, secrets } = payment
     const note = (fault: NotedFault) => noteFault(fault, deps)
     const shop = httpProvider({ url, secrets, charges: new HttpCharges(sql), note, nowMs })
     return { ...withTestSales(sql, shop, sandbox.provider), stop: sandbox.stop }

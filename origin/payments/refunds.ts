@@ -72,7 +72,9 @@ export async function requestRefund(
     }
     if (charge === null && leftMinor > 0)
       return refuse(
-        problem('conflict', { detail: 'It was paid at the box office: cancel it, and give the money back there.' }),
+        problem('conflict', {
+          detail: 'No provider has its money: cancel it, and give the money back at the box office or in the shop.',
+        }),
       )
     if (leftMinor === 0 || charge === null || mostMinor === 0) return refuse(tooMuch(0))
     if (amount_minor > leftMinor) return refuse(tooMuch(leftMinor))

@@ -83,6 +83,10 @@ export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<
     "The shop's payment server said what counts as no answer. Mend it there: docs/payments.md says what it may say.",
     order,
   ),
+  confirmation_refused: watch(
+    'The shop took money for an order that is not sold, as it was told. See that it gives the money back.',
+    order,
+  ),
   refunded_outside: watch('Decide whether the order is delivered all the same.', order),
   webhook_failed: watch('No buyer notices. Mend the endpoint, then replay its deliveries.', webhooks),
   scheduled_failed: watch('Do by hand what it was to do, or schedule it again.', scheduled),

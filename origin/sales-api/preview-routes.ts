@@ -106,7 +106,7 @@ const PICTURE = /(["\s])(\/images\/[0-9a-f]{32})/g
 
 /** The draft as everyone would see it. The sections of a hall are the saved ones, because other calls write them. */
 function draftOf(config: SaleConfig, saved: SaleRow | undefined): SaleDraft {
-  const { name, hold_seconds, limit_per_visitor, seller, tax, fees, delivery, test, mails } = config
+  const { name, hold_seconds, limit_per_visitor, seller, tax, fees, delivery, payment, test, mails } = config
   const sections = saved ? publicProducts(saved).filter(({ section_type }) => section_type !== null) : []
   const units = unitsOf(config).map(({ total, buffer, limit_per_visitor: limit, ...unit }) => ({
     ...unit,
@@ -123,6 +123,7 @@ function draftOf(config: SaleConfig, saved: SaleRow | undefined): SaleDraft {
     tax,
     fees,
     delivery,
+    payment,
     test,
     mails,
     products: [...units, ...sections],

@@ -30,7 +30,7 @@ export const MAX_SALE_BYTES = 1024 * 1024
 const Decision = v.object({ oversell: v.optional(OversellPolicy) })
 
 interface SaleDeps {
-  readonly config: Pick<Config, 'SMTP_URL'>
+  readonly config: Pick<Config, 'SMTP_URL' | 'PAYMENT_SECRET'>
   readonly sql: Sql
   readonly images: Images
   readonly downloads: DownloadOptions
@@ -80,6 +80,8 @@ export function saleRoutes({ config, sql, images, downloads, sales, notes, recon
         // A sale that is already open may be sent back as it was read, even if it was opened before its lobby.
         if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
           refuse(invalidField('pre_queue_opens_at', 'must not be after opens_at'))
+        if (requested.payment === 'handover' && config.PAYMENT_SECRET === undefined)
+          refuse(invalidField('payment', 'handover needs PAYMENT_SECRET, by which the shop says what it sold'))
         // Fetching takes long, and what another operator saves meanwhile is newer than this request.
         const isSlow = hasPicturesElsewhere(requested)
         const before = isSlow ? await readVersion(sql, saleId) : null

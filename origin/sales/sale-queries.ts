@@ -97,11 +97,11 @@ export async function writeSale(
   return sql.begin(async (tx) => {
     const before = await configOf(tx, saleId)
     if (version !== null) await requireVersion(tx, saleId, version)
-    const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
+    const [written] = await tx<{ created: boolean; ended: boolean; test: boolean; payment: string }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, limit_per_order, oversell_policy, access, lines,
                          expected_visitors, ticket_shards, max_unpaid_orders, contact, seller, tax, fees, delivery,
-                           indexed, mails, test, time_zone)
+                           indexed, mails, payment, test, time_zone)
       values (${saleId}, ${config.name},
         greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
@@ -112,7 +112,7 @@ export async function writeSale(
                 ${config.max_unpaid_orders}, ${tx.json(config.contact)},
               ${config.seller && tx.json(config.seller)}, ${config.tax && tx.json(config.tax)},
               ${tx.json(config.fees)}, ${tx.json(config.delivery)},
-              ${config.indexed}, ${config.mails}, ${config.test}, ${config.time_zone})
+              ${config.indexed}, ${config.mails}, ${config.payment}, ${config.test}, ${config.time_zone})
       on conflict (sale_id) do update set
         name = excluded.name,
         -- A time in the past means now if the sale is not open. An open sale keeps its time.
@@ -130,7 +130,7 @@ export async function writeSale(
         time_zone = excluded.time_zone, long_over = false,
         terms_version = sales.terms_version + ((sales.tax, sales.fees, sales.delivery)
           is distinct from (excluded.tax, excluded.fees, excluded.delivery))::int
-      returning xmax = 0 as created, ended_at is not null as ended, test`
+      returning xmax = 0 as created, ended_at is not null as ended, test, payment`
     if (onlyNew && !written?.created)
       throw new ProblemError(
         problem('conflict', {
@@ -141,6 +141,8 @@ export async function writeSale(
     if (written?.ended) throw conflict(ENDED_FOR_GOOD)
     if (written && written.test !== config.test)
       throw new ProblemError(invalidField('test', `is ${written.test} since the sale was created, and stays so`))
+    if (written && written.payment !== config.payment)
+      throw new ProblemError(invalidField('payment', `is ${written.payment} since the sale was created, and stays so`))
     const rows = unitsOf(config)
     const productIds = rows.map((p) => p.product_id)
     // The check for orders covers only removed products, because for a product without orders it reads all orders of

@@ -111,6 +111,7 @@ export function describeSale(sale: SaleRow, nowMs: number, goods: GoodsDocument 
     delivery: sale.delivery,
     indexed: sale.indexed,
     mails: sale.mails,
+    payment: sale.payment,
     test: sale.test,
   }
 }

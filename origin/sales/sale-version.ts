@@ -44,6 +44,7 @@ const configOf = (sale: SaleRow, goods: GoodsDocument | null) =>
     event: goods?.event ?? null,
     indexed: sale.indexed,
     mails: sale.mails,
+    payment: sale.payment,
     test: sale.test,
   }) satisfies Record<keyof SaleConfig, unknown>
 

@@ -5,7 +5,16 @@ import { Policy } from './access.ts'
 import { Email, LANGUAGES, Texts } from './fields.ts'
 import { Delivery, Fees, type GoodsDocument } from './goods.ts'
 import { PushOffer, PushSubscription } from './mails.ts'
-import { Announcement, AskedContact, OnReceipts, Posts, PublicProduct, PublicSale, Totals } from './public.ts'
+import {
+  Announcement,
+  AskedContact,
+  OnReceipts,
+  Posts,
+  PublicProduct,
+  PublicSale,
+  SalePayment,
+  Totals,
+} from './public.ts'
 import { SourceLabel } from './views/source.ts'
 
 /**
@@ -66,6 +75,7 @@ export const SaleState = v.object({
   indexed: v.boolean(),
   mails: v.array(v.string()),
   push: v.nullable(PushOffer),
+  payment: SalePayment,
   test: v.boolean(),
   fees: Fees,
   delivery: Delivery,
@@ -146,6 +156,7 @@ export const SaleDraft = v.object({
     'tax',
     'fees',
     'delivery',
+    'payment',
     'test',
     'mails',
     'products',

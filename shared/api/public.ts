@@ -320,6 +320,9 @@ export const PublicProduct = v.object({
 })
 export type PublicProduct = v.InferOutput<typeof PublicProduct>
 
+/** The payment provider takes the money of a sale, or the shop's own checkout. */
+export const SalePayment = v.picklist(['provider', 'handover'], 'provider or handover is required')
+
 /** The setting of the e-mail address in a checkout. */
 export const AskedContact = v.picklist(['off', 'optional', 'required'], 'off, optional or required is required')
 
@@ -344,6 +347,7 @@ export const PublicSale = v.object({
   mails: v.array(v.string()),
   /** Null if push is not set up. */
   push: v.nullable(PushOffer),
+  payment: SalePayment,
   /** True for a test sale, in which no money moves. */
   test: v.boolean(),
   products: v.array(PublicProduct),

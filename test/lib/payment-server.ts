@@ -9,10 +9,11 @@ import { fileURLToPath } from 'node:url'
 import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { freePort, LOOPBACK, Server, temporaryFolder } from '../../dev/lib/processes.ts'
 import { signedHeaders } from '../../origin/lib/http/standard-webhooks.ts'
+import { PAYMENT_SECRET } from '../run/one-origin.ts'
 
 const SERVER = fileURLToPath(new URL('../../examples/payment-server/server.ts', import.meta.url))
 
-export const PAYMENT_SECRET = `whsec_${Buffer.from('secret of the payment server, 32').toString('base64')}`
+export { PAYMENT_SECRET }
 
 /** What the server says of a charge. */
 export interface SaidCharge {

@@ -31,6 +31,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   event: null,
   indexed: true,
   mails: [...DEFAULT_MAILS],
+  payment: 'provider',
   test: false,
   products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
   admission: { rate_per_second: 1, max_inside: null },

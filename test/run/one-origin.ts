@@ -27,6 +27,8 @@ export interface OriginAddress extends Stores {
 
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
 export const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
+/** The secret between an origin and a shop's payment server or checkout. */
+export const PAYMENT_SECRET = `whsec_${Buffer.from('secret of the payment server, 32').toString('base64')}`
 /** The keys of a test run, which all origins on one ledger share. */
 export const ORDER_KEYS = { keys: [{ kty: 'oct', kid: 'orders', k: 'b'.repeat(43) }] }
 /** A charge without a response is given up in seconds. A late one arrives when a test makes it old. */
@@ -69,6 +71,7 @@ export async function testOrigin(
       EDGE_TOKEN,
       ORDER_KEYS: JSON.stringify(ORDER_KEYS),
       WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
+      PAYMENT_SECRET,
       ADMISSION_KEYS: JSON.stringify(keys),
       ALLOW_DIRECT: 'true',
       IMAGES_DIR: join(folder, 'images'),

@@ -102,6 +102,7 @@ export interface PublicSale {
     readonly key: string
     readonly kinds: readonly string[]
   } | null
+  readonly payment: 'provider' | 'handover'
   readonly test: boolean
   readonly products: readonly ({
     readonly product_id: string

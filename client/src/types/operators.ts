@@ -163,6 +163,7 @@ export interface SaleConfig {
   } | null | undefined
   readonly indexed?: boolean | undefined
   readonly mails?: readonly ('turn_near' | 'turn' | 'sold_out' | 'restocked' | 'hold_ends' | 'hold_ended' | 'confirmed' | 'declined' | 'cancelled' | 'refunded' | 'sent')[] | undefined
+  readonly payment?: 'provider' | 'handover' | undefined
   readonly test?: boolean | undefined
 }
 
@@ -317,6 +318,7 @@ export interface Sale {
   readonly delivery: Delivery
   readonly indexed: boolean
   readonly mails: readonly ('turn_near' | 'turn' | 'sold_out' | 'restocked' | 'hold_ends' | 'hold_ended' | 'confirmed' | 'declined' | 'cancelled' | 'refunded' | 'sent')[]
+  readonly payment: 'provider' | 'handover'
   readonly test: boolean
   readonly brand: Brand | null
   readonly venue: string | null
@@ -427,6 +429,7 @@ export interface SaleState {
   readonly delivery: Delivery
   readonly indexed: boolean
   readonly mails: readonly ('turn_near' | 'turn' | 'sold_out' | 'restocked' | 'hold_ends' | 'hold_ended' | 'confirmed' | 'declined' | 'cancelled' | 'refunded' | 'sent')[]
+  readonly payment: 'provider' | 'handover'
   readonly test: boolean
   readonly brand: Brand | null
   readonly venue: string | null
@@ -536,6 +539,7 @@ export interface SteeredSale {
   readonly delivery: Delivery
   readonly indexed: boolean
   readonly mails: readonly ('turn_near' | 'turn' | 'sold_out' | 'restocked' | 'hold_ends' | 'hold_ended' | 'confirmed' | 'declined' | 'cancelled' | 'refunded' | 'sent')[]
+  readonly payment: 'provider' | 'handover'
   readonly test: boolean
   readonly brand: Brand | null
   readonly venue: string | null
@@ -1773,6 +1777,7 @@ export interface SaleThen {
   readonly delivery: Delivery
   readonly indexed: boolean
   readonly mails: readonly ('turn_near' | 'turn' | 'sold_out' | 'restocked' | 'hold_ends' | 'hold_ended' | 'confirmed' | 'declined' | 'cancelled' | 'refunded' | 'sent')[]
+  readonly payment: 'provider' | 'handover'
   readonly test: boolean
 }
 

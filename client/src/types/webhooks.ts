@@ -191,6 +191,7 @@ export interface Sale {
   }
   readonly indexed: boolean
   readonly mails: readonly ('turn_near' | 'turn' | 'sold_out' | 'restocked' | 'hold_ends' | 'hold_ended' | 'confirmed' | 'declined' | 'cancelled' | 'refunded' | 'sent')[]
+  readonly payment: 'provider' | 'handover'
   readonly test: boolean
 }
 

@@ -23,7 +23,7 @@ import type {
 } from '../../../shared/api/operators/answers.ts'
 import { ScheduledEffect } from '../../../shared/api/operators/requests.ts'
 import { Contact, OversellPolicy } from '../../../shared/api/operators/sale-config.ts'
-import { Post, Seller, Announcement as ShownAnnouncement, Tax } from '../../../shared/api/public.ts'
+import { Post, SalePayment, Seller, Announcement as ShownAnnouncement, Tax } from '../../../shared/api/public.ts'
 import type { SchemaOf } from '../answers.ts'
 
 export const whole = v.pipe(v.number(), v.integer())
@@ -94,6 +94,7 @@ export const SaleState = v.object({
   delivery: Delivery,
   indexed: isTrue,
   mails: Mails,
+  payment: SalePayment,
   test: isTrue,
   brand: v.nullable(Brand),
   venue: maybeText,

@@ -76,6 +76,14 @@ export const shopCharges = pgTable(
   ],
 )
 
+/** Payments in the shop's own checkout, which confirmed holds that were handed over to it. */
+export const shopPayments = pgTable('shop_payments', {
+  order_id: uuid().primaryKey(),
+  /** The shop's name of the payment. */
+  reference: text().notNull(),
+  confirmed_at: instant().notNull().defaultNow(),
+})
+
 /** The cursor up to which the provider's records have been compared. */
 export const comparisons = pgTable('comparisons', {
   provider: text().primaryKey(),

@@ -82,6 +82,8 @@ const saleColumns = {
   paused: boolean().notNull().default(false),
   /** Why it is paused, by language, as visitors see it. */
   pause_reason: jsonb().$type<Texts>(),
+  /** The one who takes the money, which is fixed when the sale is created. */
+  payment: text().$type<SaleConfig['payment']>().notNull().default('provider'),
   /** A test sale: it takes payments by the sandbox only, and its pages say so. */
   test: boolean().notNull().default(false),
   /** Links of invitations signed earlier let nobody in. */

@@ -50,6 +50,7 @@ describe('a sale', () => {
       time_zone: 'UTC',
       event: null,
       indexed: true,
+      payment: 'provider',
       test: false,
       products: sale.products.map((product) => ({ ...product, buffer: 0 })),
     })

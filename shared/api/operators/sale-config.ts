@@ -5,7 +5,7 @@ import { Access, Lines, ONE_LINE } from '../access.ts'
 import { exactly, instant, name, ProductId, TimeZone, whole } from '../fields.ts'
 import { Brand, Delivery as DeliveryConfig, EventConfig, Fees, Names, NO_DELIVERY, productGoods } from '../goods.ts'
 import { DEFAULT_MAILS, Mails } from '../mails.ts'
-import { AskedContact, Seller, Tax } from '../public.ts'
+import { AskedContact, SalePayment, Seller, Tax } from '../public.ts'
 import { amountIssue, chargeIssue } from '../stripe-amount.ts'
 
 /** The maximum number of units of one product, and of people inside one sale. */
@@ -179,6 +179,11 @@ export const SaleConfig = v.pipe(
       indexed: v.optional(v.boolean('true or false is required'), true),
       /** The mails that the sale sends, if mail is set up. */
       mails: v.optional(Mails, [...DEFAULT_MAILS]),
+      /**
+       * The payment provider takes the money, or the shop's own checkout, to which each hold is handed over. This is
+       * fixed when the sale is created.
+       */
+      payment: v.optional(SalePayment, 'provider'),
       /** The sale accepts only sandbox payments. This is fixed when the sale is created. */
       test: v.optional(v.boolean('true or false is required'), false),
     },
@@ -203,6 +208,13 @@ export const SaleConfig = v.pipe(
   v.forward(
     v.check((sale) => sale.ends_at === null || sale.ends_at > sale.opens_at, 'must be after opens_at'),
     ['ends_at'],
+  ),
+  v.forward(
+    v.check(
+      ({ payment, delivery }) => payment !== 'handover' || delivery.return_url !== undefined,
+      'handover needs delivery.return_url, where the shop takes the money',
+    ),
+    ['payment'],
   ),
   v.forward(
     v.check(

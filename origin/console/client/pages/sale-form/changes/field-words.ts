@@ -100,6 +100,11 @@ const WORDS: Readonly<Record<string, Words>> = {
   access: { label: 'Who may come in', section: 'who', atOnce: NEW_JOINS },
   'lines.N.weight': { label: 'Weight', section: 'who', atOnce: 'the lines share the rate anew' },
   lines: { label: 'Lines', section: 'who', atOnce: NEW_JOINS },
+  payment: {
+    label: 'Who takes the money',
+    section: 'pay',
+    values: { provider: 'the payment provider', handover: 'the shop, in its own checkout' },
+  },
   'seller.name': { label: 'Seller', section: 'pay', none: 'none', atOnce: 'receipts from now on' },
   'seller.address': { label: 'Address', section: 'pay', none: 'none', atOnce: 'receipts from now on' },
   'seller.tax_id': { label: 'Tax number', section: 'pay', none: 'none', atOnce: 'receipts from now on' },

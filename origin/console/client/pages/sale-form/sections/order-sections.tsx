@@ -13,11 +13,38 @@ import { isWithin, useField, useForm } from '../fields/form.tsx'
 import { FixedRow, NumberRow, SelectRow, SwitchRow, TextRow } from '../fields/rows.tsx'
 import { FormSection } from './main-sections.tsx'
 
+const PAYMENTS = [
+  ['provider', 'The payment provider'],
+  ['handover', 'The shop, in its own checkout'],
+] as const
+
 export function PaySection({ toGoods }: { readonly toGoods: ComponentChildren }) {
-  const { body, set } = useForm()
+  const { body, isNew, set } = useForm()
   const hasSeller = Boolean(body.seller)
   return (
     <FormSection id="pay" title="Payment" aside={<span class="small quiet">fees and tax: {toGoods}</span>}>
+      {isNew ? (
+        <SelectRow
+          path="payment"
+          label="Who takes the money"
+          options={PAYMENTS}
+          note={body.payment === 'handover' && 'Buyers go to the address below. It cannot be changed later.'}
+        />
+      ) : (
+        <FixedRow
+          label="Who takes the money"
+          value={inWords('payment', body.payment, body)}
+          why="fixed since it was created"
+        />
+      )}
+      {body.payment === 'handover' && (
+        <TextRow
+          path="delivery.return_url"
+          label="The shop’s checkout"
+          note="It gets each hold, signed, and says by a signed call what it sold."
+          placeholder="https://"
+        />
+      )}
       <SwitchRow
         path="seller"
         label="Receipts"
@@ -78,7 +105,7 @@ export function AsksSection({ toGoods }: { readonly toGoods: ComponentChildren }
       {kind === 'pickup' && (
         <TextRow path="delivery.pickup" label="Where and when" note="For people." rows={2} optional />
       )}
-      {kind === 'handover' && (
+      {kind === 'handover' && body.payment !== 'handover' && (
         <TextRow
           path="delivery.return_url"
           label="Where buyers go"
