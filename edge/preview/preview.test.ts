@@ -73,7 +73,7 @@ it('shows what an operator has not saved, of a sale that does not exist yet, to 
   }
   const terms = { hold_seconds: 90, limit_per_visitor: 1, fees: [], delivery: { kind: 'none' }, mails: [] }
   const draft = {
-    sale: { ...terms, name: 'Day Swim', test: false, products: [size] },
+    sale: { ...terms, name: 'Day Swim', payment: 'provider', test: false, products: [size] },
     goods: { version: 0, brand: null, venue: null, products: {} },
   }
   const post = (body: object, state = 'sale-open', token = edgeEnv.EDGE_TOKEN) =>
