@@ -11,7 +11,7 @@ export type Schema = v.GenericSchema
 type Json = Record<string, unknown>
 
 /** How a caller says who it is. */
-export type Caller = 'queue' | 'admission' | 'order' | 'shop' | 'key' | 'session'
+export type Caller = 'queue' | 'admission' | 'order' | 'shop' | 'key' | 'session' | 'signature'
 
 export interface Parameter {
   readonly schema: Schema
@@ -72,7 +72,7 @@ export interface Webhook {
   readonly headers: Readonly<Record<string, Parameter>>
   readonly schema: Schema
   readonly example: unknown
-  readonly answers: Readonly<Record<string, string>>
+  readonly answers: Readonly<Record<string, string | Answer>>
 }
 
 interface DocumentParts {
@@ -175,7 +175,9 @@ function webhookOf({ id, tag, summary, description, headers, schema, example, an
       required: true,
       content: { 'application/json': { schema: jsonSchema(schema, 'output', named), example } },
     },
-    responses: mapped(answers, (text) => ({ description: text })),
+    responses: mapped(answers, (answer) =>
+      typeof answer === 'string' ? { description: answer } : answerOf(answer, named),
+    ),
   }
 }
 

@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { buyersDocument } from './buyers.ts'
 import { clientTypes } from './client-types.ts'
 import { operatorsDocument } from './operators/operators-document.ts'
+import { paymentsDocument } from './payment-calls.ts'
 import { webhooksDocument } from './webhooks.ts'
 
 const [buyers, operators, webhooks] = [buyersDocument(), operatorsDocument(), webhooksDocument()]
@@ -14,6 +15,7 @@ export const DOCUMENTS = {
   'docs/openapi/buyers.json': buyers,
   'docs/openapi/operators.json': operators,
   'docs/openapi/webhooks.json': webhooks,
+  'docs/openapi/payments.json': paymentsDocument(),
 }
 
 export const textOf = (document: object) => `${JSON.stringify(document, null, 2)}\n`

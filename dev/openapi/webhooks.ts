@@ -26,7 +26,7 @@ export const finding = v.object({
 })
 const Test = v.object({ endpoint: v.pipe(v.string(), v.uuid()) })
 
-const ORDER = {
+export const ORDER = {
   order_id: '01a2b3c4-d5e6-7f80-9a1b-2c3d4e5f6a7b',
   sale: 'drop',
   product_id: 'red',
@@ -45,7 +45,7 @@ const ORDER = {
   total_minor: 12900,
   refunded_minor: 0,
 }
-const line = (status: string) => ({
+export const line = (status: string) => ({
   line: 1,
   product_id: 'red',
   name: 'Red',
@@ -115,7 +115,7 @@ const payments: Readonly<Record<string, unknown>> = {
   'order.refunded': { status: 'refunded' },
 }
 
-const HEADERS = {
+export const HEADERS = {
   'webhook-id': {
     schema: v.string(),
     required: true as const,

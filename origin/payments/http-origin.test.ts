@@ -1,5 +1,6 @@
 /** An origin whose provider is the shop's own payment server; between them answers may be lost or changed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { requireDescribedToShop } from '../../test/lib/described.ts'
 import { eventuallyMatches } from '../../test/lib/eventually.ts'
 import { ADMIN_TOKEN, useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { examplePaymentServer, freePaymentServer, PAYMENT_SECRET, postSigned } from '../../test/lib/payment-server.ts'
@@ -41,8 +42,11 @@ async function buy(payment_method?: string, sale: object = {}) {
   const findings = async () => (await origin.admin('GET', `/sales/${saleId}/findings`)).body.findings
   return { saleId, id, read, until, atShop, pay, findings }
 }
-const webhook = (body: object | string, secret?: string) =>
-  postSigned(`${origin.url()}/webhooks/payment`, body, undefined, secret)
+async function webhook(body: object | string, secret?: string) {
+  const response = await postSigned(`${origin.url()}/webhooks/payment`, body, undefined, secret)
+  requireDescribedToShop('POST', '/webhooks/payment', response, await response.clone().json())
+  return response
+}
 
 describe.concurrent("an origin with the shop's own payment server", () => {
   test('confirms and captures an order with one charge, and gives its money back', async () => {

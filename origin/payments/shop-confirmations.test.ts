@@ -1,6 +1,7 @@
 /** Holds that are handed over to the shop's own checkout: the shop sells one by a signed call, or gives it back. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { requireDescribedToShop } from '../../test/lib/described.ts'
 import { eventuallyMatches } from '../../test/lib/eventually.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { PAYMENT_SECRET } from '../../test/lib/payment-server.ts'
@@ -22,7 +23,9 @@ async function byShop(method: string, path: string, id: string, body: string, si
   const { secret = PAYMENT_SECRET, at = new Date() } = signing
   const headers = { 'content-type': 'application/json', ...signedHeaders([secret], signing.id ?? id, body, at) }
   const response = await fetch(`${origin.url()}${path}`, { method, headers, ...(body !== '' && { body }) })
-  return { status: response.status, body: await response.json() }
+  const answer = await response.json()
+  requireDescribedToShop(method, path, response, answer)
+  return { status: response.status, body: answer }
 }
 const confirm = (order: string, changes: object = {}, signing: Signing = {}) => {
   const body = JSON.stringify({ reference: 'pay_1', ...SUM, ...changes })

@@ -18,7 +18,7 @@ import { orderAt } from '../orders/order-json.ts'
 import { type Orders, requireOrder } from '../orders/orders.ts'
 import type { Sales } from '../sales/sales.ts'
 
-const Confirmation = exactly({
+export const Confirmation = exactly({
   /** The shop's name of the payment: a repeated call has the same one. */
   reference: v.pipe(
     v.string('a text is required'),

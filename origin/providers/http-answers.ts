@@ -101,7 +101,7 @@ const entries = {
   ),
 }
 /** Fields that are not known are ignored. */
-const Answer = v.object({ ...entries, charge: v.optional(text) })
+export const Answer = v.object({ ...entries, charge: v.optional(text) })
 export type Answer = v.InferOutput<typeof Answer>
 export const Webhook = v.object({ ...entries, charge: text })
 

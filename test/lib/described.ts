@@ -3,6 +3,7 @@
 import { Answers } from '../../dev/openapi/violations.ts'
 import buyers from '../../docs/openapi/buyers.json' with { type: 'json' }
 import operators from '../../docs/openapi/operators.json' with { type: 'json' }
+import payments from '../../docs/openapi/payments.json' with { type: 'json' }
 
 const DOCUMENTS = {
   'docs/openapi/operators.json': new Answers(operators),
@@ -16,6 +17,21 @@ export function requireDescribed(method: string, url: string, { status, headers 
   const type = headers.get('content-type') ?? ''
   const violations = DOCUMENTS[name].violations({ method, path, status, type, body })
   if (violations.length > 0) throw new Error(`${name} does not describe an answer.\n${violations.join('\n')}`)
+}
+
+const OF_SHOP = new Answers(payments)
+
+/** The same for the answer to a call that a shop has signed. */
+export function requireDescribedToShop(
+  method: string,
+  path: string,
+  { status, headers }: Response,
+  body: unknown,
+): void {
+  const type = headers.get('content-type') ?? ''
+  const violations = OF_SHOP.violations({ method, path, status, type, body })
+  if (violations.length > 0)
+    throw new Error(`docs/openapi/payments.json does not describe an answer.\n${violations.join('\n')}`)
 }
 
 /** The same for a message to an endpoint of a shop. */
