@@ -6,7 +6,7 @@ import { execa } from 'execa'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../dev/lib/processes.ts'
 
-// Its types would bring those of browsers into every test.
+// The package's types would bring those of browsers into every test.
 const { parse } = createRequire(import.meta.url)('@cdktf/hcl2json')
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BINDINGS = [
