@@ -2,17 +2,23 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { SETTINGS as EDGE_SETTINGS } from '../edge/http/config.ts'
-import { SETTINGS as ORIGIN_SETTINGS, readConfig } from '../origin/base/config.ts'
+import { readConfig } from '../origin/base/config.ts'
 import { newKeySet } from '../shared/keys.ts'
 
 type Settings = Readonly<Record<string, string>>
 
 const textOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
-const namesOf = (settings: readonly { readonly name: string }[]) => settings.map(({ name }) => name)
-const notOf = (settings: readonly { readonly name: string }[], names: readonly string[]) =>
-  names.filter((name) => !namesOf(settings).includes(name))
 const wordsIn = (text: string, form: RegExp) => [...text.matchAll(form)].map(([, word = '']) => word)
+/** The names of the settings in a section of docs/settings.md. */
+const settingsOf = (part: 'Origin' | 'Edge') => {
+  const section = textOf('../docs/settings.md')
+    .split(/^## /m)
+    .find((text) => text.startsWith(part))
+  return wordsIn(section ?? '', /^\| `(\w+)` \|/gm)
+}
+const [ORIGIN, EDGE] = [settingsOf('Origin'), settingsOf('Edge')]
+const notOf = (settings: readonly string[], names: readonly string[]) =>
+  names.filter((name) => !settings.includes(name))
 
 /** The settings of an environment of Kubernetes, without its secrets. */
 function literalsOf(environment: 'staging' | 'production'): Settings {
@@ -48,7 +54,7 @@ const STOP_SECONDS = 10
 describe('Kubernetes', () => {
   test.each(['staging', 'production'] as const)('%s sets what is a setting, and the origin starts with it', (name) => {
     const set = { ...literalsOf(name), ...filled }
-    expect(notOf(ORIGIN_SETTINGS, Object.keys(set))).toEqual([])
+    expect(notOf(ORIGIN, Object.keys(set))).toEqual([])
     const { payment, warnings } = readConfig(set)
     expect(payment.provider).toBe(name === 'production' ? 'stripe' : 'sandbox')
     expect(warnings.filter((warning) => !warning.includes('sandbox'))).toEqual([])
@@ -76,9 +82,9 @@ describe('compose.yaml', () => {
       ...['api', 'worker', 'migrate'].map((name) => [name, [name]]),
     ])
     const asked = wordsIn(textOf('compose.yaml'), /\$\{(\w+)/g)
-    expect([...new Set(notOf(ORIGIN_SETTINGS, asked))]).toEqual(['POSTGRES_PASSWORD'])
+    expect([...new Set(notOf(ORIGIN, asked))]).toEqual(['POSTGRES_PASSWORD'])
     for (const [, { environment }] of ours) {
-      expect(notOf(ORIGIN_SETTINGS, Object.keys(environment))).toEqual([])
+      expect(notOf(ORIGIN, Object.keys(environment))).toEqual([])
       const exampleOf = (name: string, preset = '') =>
         filled[name] ?? (name.endsWith('_URL') ? 'https://a.example' : preset)
       const set = Object.entries(environment).map(([name, text]) => [
@@ -99,13 +105,13 @@ describe('compose.yaml', () => {
 
 test('the image sets what is a setting', () => {
   const [line = ''] = wordsIn(textOf('Containerfile'), /^ENV (.*)$/gm)
-  expect(notOf(ORIGIN_SETTINGS, wordsIn(line, /(\w+)=/g))).toEqual([])
+  expect(notOf(ORIGIN, wordsIn(line, /(\w+)=/g))).toEqual([])
 })
 
 test('Terraform makes secrets that are settings', () => {
   const names = wordsIn(textOf('terraform/main.tf'), /^ {4}([A-Z][A-Z_]+) +=/gm)
   expect(names).toEqual(['DATABASE_URL', 'REDIS_URL', 'DATABASE_URL'])
-  expect(notOf(ORIGIN_SETTINGS, names)).toEqual([])
+  expect(notOf(ORIGIN, names)).toEqual([])
 })
 
 test('each environment of the edge sets what is a setting, and what has no default', () => {
@@ -115,7 +121,7 @@ test('each environment of the edge sets what is a setting, and what has no defau
   expect(environments.map((text) => text.split(']')[0])).toEqual(['staging', 'production'])
   for (const text of environments) {
     const names = wordsIn(/^vars = \{(.*)\}$/m.exec(text)?.[1] ?? '', /(\w+) = /g)
-    expect(notOf(EDGE_SETTINGS, names)).toEqual([])
+    expect(notOf(EDGE, names)).toEqual([])
     expect(names).toEqual(expect.arrayContaining(['ORIGIN_URL', 'PAYMENT_PAGE', 'PUBLIC_URL']))
   }
 })
