@@ -78,6 +78,11 @@ Faults, on its own system
                        resets in the middle of a reply, or delays by 300 ms
   --minutes N          how long visitors come and faults are played (2)
 
+Before another site, on its own system
+  --protect            clients without cookies come to a site that the waiting room protects, leave it and come back:
+                       judges who is let in, while the site is fast and slow, in three and a half minutes
+                       (4000 visitors and a rate of 50, unless --visitors and --rate say otherwise)
+
 How many may come, on its own system
   --capacity           raises the arrivals until a p99 of joins, turns or checkouts is too long: prints the last rate
                        before it, and which program was the limit; all who come are called, and find a unit
@@ -153,7 +158,7 @@ const OPTIONS = {
     'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
   ],
-  flags: 'cdn limits capacity goods',
+  flags: 'cdn limits capacity goods protect',
 } as const
 
 /** The options that a search for the capacity also uses. */
@@ -162,7 +167,7 @@ const OF_CAPACITY =
 const OF_CAPACITY_ALONE = ['from', 'most', 'step', 'target'] as const
 
 const givenOptions = (args: readonly string[]) => optionsOf('run rehearse', OPTIONS, args)
-type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits' | 'capacity' | 'goods'>
+type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits' | 'capacity' | 'goods' | 'protect'>
 
 export type Options = ReturnType<typeof readOptions>
 
@@ -173,6 +178,7 @@ export function readOptions(args: readonly string[]) {
   const number = (name: Name, usual: number, min: number, max: number) => numberOf(name, values[name], usual, min, max)
   const whole = (name: Name, usual: number, min: number, max: number) => wholeOf(name, values[name], usual, min, max)
   const capacity = values.capacity ? capacityOf(given, number, whole) : null
+  const protect = values.protect ? protectOf(given, number, whole) : null
   const alone = OF_CAPACITY_ALONE.find((name) => values[name] !== undefined)
   if (alone && !capacity) throw new UsageError(`--${alone} goes with --capacity.`)
   const faults = faultsOf(values.faults)
@@ -231,6 +237,7 @@ export function readOptions(args: readonly string[]) {
     seats !== null ? unitsOf(hallOf(seats)) : whole('stock', calm ? 100 : Math.ceil(visitors / 2), 1, 10_000_000)
   return {
     visitors,
+    protect,
     seats,
     goods: values.goods ? { codeUses: whole('code-uses', Math.ceil(stock / 10), 0, 10_000_000) } : null,
     stock,
@@ -292,6 +299,14 @@ function capacityOf(given: ReturnType<typeof givenOptions>, number: NumberOf, wh
     stepSeconds: number('step', 12, 1, 30),
     targetMs: number('target', 500, 1, 3_600_000),
   }
+}
+
+const OF_PROTECT = ['protect', 'visitors', 'rate', 'out']
+
+function protectOf(given: ReturnType<typeof givenOptions>, number: NumberOf, whole: NumberOf) {
+  const other = Object.keys(given).find((name) => !OF_PROTECT.includes(name))
+  if (other !== undefined) throw new UsageError(`--${other} changes nothing with --protect.`)
+  return { clients: whole('visitors', 4_000, 1, 100_000), rate: number('rate', 50, 1, 10_000) }
 }
 
 function faultsOf(list: string | undefined): Fault[] {

@@ -13,6 +13,7 @@ import { duration, n } from '../lib/figures.ts'
 import { findCapacity } from './capacity/capacity.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
+import { rehearseProtected } from './protect/protect.ts'
 import {
   afterTurnText,
   attackRows,
@@ -82,6 +83,7 @@ await run(
     const options = readOptions(process.argv.slice(2))
     writableFolder(options.out)
     const failed = (how: string) => void leave(2, `${how}.`)
+    if (options.protect) return rehearseProtected(options.protect, failed)
     if (options.capacity) return findCapacity(options, options.capacity, failed)
     rehearsal = new Rehearsal(options)
     const result = await rehearsal.play(failed)

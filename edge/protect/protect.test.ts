@@ -461,3 +461,20 @@ it('tells those who wait and ask as clients of Cloudflare do where they are, in 
   const turn = await call(`/sales/${sale.name}/cf-waiting-room`, { headers: { ...asked.headers, cookie } })
   expect(await turn.json()).toMatchObject({ cfWaitingRoom: { inWaitingRoom: false, isFIFOQueue: true, waitTime: 0 } })
 })
+
+it('lets a client without cookies in by its token, as often as one visitor may ask', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/${sale.name}/api`
+  await stub(path, 200, 'the site')
+  const { queue_token = '' } = await (await sale.join()).json<{ queue_token?: string }>()
+  const { admission_token = '' } = await sale.ready({ authorization: `Bearer ${queue_token}` })
+  const env = { ...protecting(sale), STATUS_PER_VISITOR: '5/60' }
+  const ask = (token: string) => call(path, { headers: { authorization: `Bearer ${token}` } }, env)
+  for (const token of [queue_token, admission_token]) expect(await (await ask(token)).text()).toBe('the site')
+  await stub(path, 200, 'the site', 0, { 'x-admission-session': 'renew' })
+  const renewed = await ask(admission_token)
+  expect(decodeJwt(renewed.headers.get('x-admission-token') ?? '').sub).toBe(decodeJwt(admission_token).sub)
+  const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await ask(admission_token)).status))
+  expect(statuses.filter((status) => status === 200).length).toBeLessThan(5)
+  expect(statuses).toContain(429)
+})

@@ -9,6 +9,7 @@ import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.t
 import { TARGETED } from '../http/cache.ts'
 import { addressOf, type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
 import { networksOf } from '../http/limits/networks.ts'
+import { limitVisitor } from '../http/limits/rate-limits.ts'
 import { isInShare, type Site, siteFor } from '../http/sites.ts'
 import { giveUpPlace } from '../queue/numbers/numbers.ts'
 import { count } from '../queue/sale-cache.ts'
@@ -31,7 +32,7 @@ import { authenticate, isVisitor } from '../visitor/visitor.ts'
 import { sampleOf, UPSTREAM_TIMEOUT_MS } from './answer-times.ts'
 import { asksAsCloudflare, sendWaitingRoom } from './cf-waiting-room.ts'
 
-/** The header in which the site finds the visitor's admission. */
+/** The header in which the site finds the visitor's admission, and a client without cookies a longer one. */
 const ADMISSION_HEADER = 'x-admission-token'
 /** The header in which the site's response ends the visitor's session or begins it anew: `end` or `renew`. */
 const SESSION_HEADER = 'x-admission-session'
@@ -67,7 +68,7 @@ export function protectedSite(call: Call): Promise<Response> | null {
 async function guard(site: Site, call: Call): Promise<Response> {
   const { sale } = site
   const admission = await findAdmission(sale, call)
-  if (admission && (await isVisitor(admission.claims.sub, call))) {
+  if (admission && (await isHolder(admission, call))) {
     await refuseBlockedIn(sale, admission.claims.sub, call)
     return visit(site, admission, call)
   }
@@ -78,7 +79,7 @@ async function guard(site: Site, call: Call): Promise<Response> {
   const line = `/sales/${sale}/line`
   // The page of the visitor's place offers the link to sign in.
   if (refusal === 'signed-out') return isPage(call) ? toTheQueue(sale, line, call) : refuseSignedOut(sale, call)
-  if (!place || !(await isVisitor(place.claims.sub, call))) return toTheQueue(sale, `/sales/${sale}`, call)
+  if (!place || !(await isHolder(place, call))) return toTheQueue(sale, `/sales/${sale}`, call)
   const now = await inLine(publicly, lineOf(place.claims), call)
   if (now.place(place.claims.num).status !== 'ready')
     return asksAsCloudflare(call) ? sendWaitingRoom(now, place.claims.num) : toTheQueue(sale, line, call)
@@ -87,6 +88,20 @@ async function guard(site: Site, call: Call): Promise<Response> {
   const issued = await issueAdmission(place.claims, call)
   reportSession(issued.claims, call)
   return visit(site, issued, call)
+}
+
+/**
+ * True for who proves to be the holder of a place or an admission. A browser proves it by the secret in its cookie,
+ * since a token could be given to a hundred others. A client without cookies sends the token alone: all who have it
+ * share what one visitor may ask.
+ */
+async function isHolder(
+  { token, claims: { sub } }: Pick<Admission, 'token'> & { claims: { sub: string } },
+  call: Call,
+) {
+  if (bearer(call.request) !== token) return isVisitor(sub, call)
+  limitVisitor('site', sub, call.config.STATUS_PER_VISITOR, call)
+  return true
 }
 
 const isPage = ({ request }: Call) => request.method === 'GET' && wantsHtml(request)
@@ -121,15 +136,20 @@ export function showWantedPage(sale: string, call: Call): Response {
 async function visit(site: Site, admission: Admission, call: Call): Promise<Response> {
   const response = await passAdmitted(site, admission, call)
   const command = response.headers.get(SESSION_HEADER)?.trim().toLowerCase()
-  if (command === 'end') await endSession(site.sale, admission, call)
-  else {
-    // An admitted visitor may stay on the site for a session, which begins anew if the site says so.
-    const longer = await (command === 'renew'
-      ? renewAdmission(admission, call)
-      : extendAdmission(admission, site.sessionSeconds, call))
-    if (longer) reportSession(longer.claims, call)
+  if (command === 'end') {
+    await endSession(site.sale, admission, call)
+    return forOne(response, call)
   }
-  return forOne(response, call)
+  // An admitted visitor may stay on the site for a session, which begins anew if the site says so.
+  const longer = await (command === 'renew'
+    ? renewAdmission(admission, call)
+    : extendAdmission(admission, site.sessionSeconds, call))
+  const passed = forOne(response, call)
+  if (longer) {
+    reportSession(longer.claims, call)
+    if (bearer(call.request) === admission.token) passed.headers.set(ADMISSION_HEADER, longer.token)
+  }
+  return passed
 }
 
 /** The visitor gives up their place, so that they come back only through the queue. */
