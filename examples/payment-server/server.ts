@@ -5,8 +5,9 @@
  *     PAYMENT_SECRET=whsec_.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/payment PORT=4000 FILE=charges.jsonl node
  *       examples/payment-server/server.ts
  *
- * The payment method decides: `pm_ok` is authorized, `pm_later` a second later, `pm_checkout` needs its buyer at a page
- * of this server, `pm_insufficient_funds` is declined with that code, and any other one without.
+ * The payment method decides, under the names of the sandbox, which our pages offer: `pm_ok` is authorized, `pm_slow` a
+ * second later, `pm_3ds` needs its buyer at a page of this server, `pm_insufficient_funds` is declined with that code,
+ * and any other one without.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
@@ -92,13 +93,13 @@ const begun = ({ charge, order, amount_minor, currency, return_url = '' }: Call)
 /** What becomes of a payment method. Whoever asks hears what is not told. */
 const OUTCOMES: Readonly<Record<string, Pick<Charge, 'status' | 'told'> & { readonly code?: string }>> = {
   pm_ok: { status: 'authorized', told: false },
-  pm_later: { status: 'pending', told: true },
-  pm_checkout: { status: 'requires_action', told: true },
+  pm_slow: { status: 'pending', told: true },
+  pm_3ds: { status: 'requires_action', told: true },
   pm_insufficient_funds: { status: 'declined', code: 'insufficient_funds', told: false },
 }
 
 function authorize(call: Call): Charge {
-  if (call.payment_method === 'pm_later') setTimeout(() => authorizeLater(call.charge), LATER_MS)
+  if (call.payment_method === 'pm_slow') setTimeout(() => authorizeLater(call.charge), LATER_MS)
   return save({ ...begun(call), ...(OUTCOMES[call.payment_method ?? ''] ?? { status: 'declined', told: false }) })
 }
 

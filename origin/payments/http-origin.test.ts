@@ -67,7 +67,7 @@ describe.concurrent("an origin with the shop's own payment server", () => {
     ['approve', { status: 'confirmed' }, { status: 'captured' }],
     ['decline', { status: 'reserved', payment: { code: 'authentication_failed' } }, { status: 'declined' }],
   ] as const)('sends its buyer to the shop, who decides: %s', async (decision, order, charge) => {
-    const { until, atShop, read } = await buy('pm_checkout')
+    const { until, atShop, read } = await buy('pm_3ds')
     await until({ status: 'paying', payment: { status: 'requires_action' } })
     const { url = '' } = (await read()).payment?.next_action ?? {}
     const decided = await shop.decide(url, decision)
@@ -100,7 +100,7 @@ describe.concurrent("an origin with the shop's own payment server", () => {
   })
 
   test('takes a webhook as often as it comes, and none that it cannot believe', async () => {
-    const { id, saleId, until } = await buy('pm_checkout')
+    const { id, saleId, until } = await buy('pm_3ds')
     await until({ payment: { status: 'requires_action' } })
     const charge = `${id}-1`
     const other = `whsec_${Buffer.from('another secret of 24 bytes').toString('base64')}`

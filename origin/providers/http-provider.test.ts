@@ -33,7 +33,7 @@ describe('with the example payment server', async () => {
 
   providerCases({
     provider,
-    methods: { good: 'pm_ok', declined: 'pm_no', insufficient: 'pm_insufficient_funds', needsBuyer: 'pm_checkout' },
+    methods: { good: 'pm_ok', declined: 'pm_no', insufficient: 'pm_insufficient_funds', needsBuyer: 'pm_3ds' },
     decide: ({ url }, isGood) => shop.decide(url, isGood ? 'approve' : 'decline'),
     beforeChanges: dueNow,
   })
@@ -69,7 +69,7 @@ describe('with the example payment server', async () => {
 
   test('asks about a charge until its state is final, and then no more', async () => {
     const order = randomUUID()
-    expect(await authorize(order, 'pm_later')).toMatchObject({ result: 'unknown', reason: 'the charge is pending' })
+    expect(await authorize(order, 'pm_slow')).toMatchObject({ result: 'unknown', reason: 'the charge is pending' })
     const compare = async () => {
       await dueNow()
       const statuses: string[] = []

@@ -18,7 +18,7 @@ const LATE_MS = 1_000
 const SIGNED = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
 const WHENS = ['before', 'after', 'late'] as const
 /** The buyers' methods: half of them pay at once. */
-const METHODS = ['pm_ok', 'pm_ok', 'pm_ok', 'pm_later', 'pm_checkout', 'pm_insufficient_funds']
+const METHODS = ['pm_ok', 'pm_ok', 'pm_ok', 'pm_slow', 'pm_3ds', 'pm_insufficient_funds']
 /** The call in which somebody is killed. A refund has a `state` before it. */
 const CALLS = ['authorize', 'authorize', 'capture', 'refund', 'state'] as const
 
@@ -106,7 +106,7 @@ test('one charge an order, and no unit lost', { timeout: WITHIN_MS }, async () =
   /** The buyers at the shop's page pay there. */
   const decide = async () => {
     for (const { id, method } of orders)
-      if (method === 'pm_checkout') await shop.decide(`${shop.url}/checkout/${id}-1`, 'approve').catch(() => {})
+      if (method === 'pm_3ds') await shop.decide(`${shop.url}/checkout/${id}-1`, 'approve').catch(() => {})
   }
   const notRefunded: Bought[] = []
   for (let kill = 0; kill < KILLS; kill++) {
