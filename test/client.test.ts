@@ -5,14 +5,15 @@ import { FlashSale, type Order, ProblemError, type QueueAnswer, WaitOver } from 
 import { Operators } from '../client/src/operators.ts'
 import { TokenVerifier } from '../client/src/tokens.ts'
 import { verifyWebhook } from '../client/src/webhooks.ts'
+import { describedFetch } from './lib/described.ts'
 import { saleOf } from './lib/samples.ts'
 import { sharedPart } from './run/shared-part.ts'
 import { type Received, useReceiver } from './stand-ins/receiver.ts'
 
 const { edgeUrl, originUrl, adminToken } = await sharedPart('system')
 const receiver = useReceiver()
-const shop = new FlashSale(edgeUrl)
-const operators = new Operators(originUrl, { key: adminToken })
+const shop = new FlashSale(edgeUrl, { fetch: describedFetch })
+const operators = new Operators(originUrl, { key: adminToken, fetch: describedFetch })
 
 /** Creates a sale, open by default, and waits until the edge knows it. */
 async function openSale(total: number, changes: Parameters<typeof saleOf>[1] = {}): Promise<string> {

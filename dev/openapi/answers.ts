@@ -1,14 +1,54 @@
 /** Schemas of answers that the product itself only writes, and never parses. */
 import * as v from 'valibot'
+import { Brand, Names, productContent } from '../../shared/api/goods.ts'
 import type { AvailabilityDocument, ChartDocument, SeatsPage, SectionsDocument } from '../../shared/api/hall.ts'
 import { SEAT_STATES, SeatOffer } from '../../shared/api/hall.ts'
-import { type Feed as FeedDocument, Order, PHASES, Post, SEAT_KINDS, Totals } from '../../shared/api/public.ts'
+import {
+  type Feed as FeedDocument,
+  Order,
+  PHASES,
+  Post,
+  PublicProduct,
+  PublicSale,
+  SEAT_KINDS,
+  Totals,
+} from '../../shared/api/public.ts'
 
 /** A schema whose values are those of a type of the product: another field in one of the two is a type error. */
 export type SchemaOf<T> = v.GenericSchema<unknown, T>
 
 const whole = v.pipe(v.number(), v.integer())
 const sectionType = v.picklist(['reserved', 'general_admission'])
+
+const { variant_of: _, variant: __, sku: ___, ...product } = PublicProduct.entries
+const { products: ____, ...sale } = PublicSale.entries
+
+/** A sale with its goods, and with variants inside their products, as `edge/sale/sale-document.ts` makes it. */
+export const SaleWithGoods = v.object({
+  ...sale,
+  brand: v.nullable(Brand),
+  venue: v.nullable(v.string()),
+  names: v.nullable(Names),
+  event: v.nullable(v.object({ starts_at: v.string(), ends_at: v.nullable(v.string()), time_zone: v.string() })),
+  products: v.array(
+    v.object({
+      ...product,
+      ...productContent,
+      variants: v.exactOptional(
+        v.array(
+          v.object({
+            variant_id: v.string(),
+            options: v.record(v.string(), v.string()),
+            unit_price_minor: whole,
+            total: whole,
+            available: whole,
+            sku: v.exactOptional(v.string()),
+          }),
+        ),
+      ),
+    }),
+  ),
+})
 
 export const Posts = v.object({ posts: v.array(Post), as_of: v.exactOptional(v.string()) })
 export const Feed = v.object({
@@ -128,7 +168,23 @@ export const Completions = v.object({ query: v.string(), completions: v.array(v.
 export const SearchIndex = v.object({ entries: v.array(v.unknown()), synonyms: v.array(v.array(v.string())) })
 export const Searches = v.object({ searches: v.array(v.string()) })
 
-export const Challenge = v.looseObject({ parameters: v.looseObject({}), signature: v.optional(v.string()) })
+/** A challenge of ALTCHA, whose function is scrypt (RFC 7914). */
+export const Challenge = v.object({
+  parameters: v.object({
+    algorithm: v.literal('SCRYPT'),
+    nonce: v.string(),
+    salt: v.string(),
+    cost: whole,
+    memoryCost: whole,
+    parallelism: whole,
+    keyLength: whole,
+    keyPrefix: v.string(),
+    keySignature: v.optional(v.string()),
+    expiresAt: whole,
+    data: v.object({ sale: v.string(), visitor: v.string(), difficulty: v.number() }),
+  }),
+  signature: v.string(),
+})
 export const Health = v.object({ status: v.literal('ok'), kid: v.string() })
 /** A JWK set (RFC 7517). */
 export const Keys = v.object({ keys: v.array(v.looseObject({ kty: v.string(), kid: v.string() })) })

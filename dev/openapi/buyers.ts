@@ -10,13 +10,22 @@ import {
   Order,
   OrderLine,
   Payment,
-  PublicSale,
   QueueAnswer,
   Schedule,
   SectionId,
 } from '../../shared/api/public.ts'
 import { ViewBeacon } from '../../shared/api/views/views.ts'
-import { Chart, Feed, Posts, SearchResults, SeatOfferAnswer, Seats, Sections, TotalsAnswer } from './answers.ts'
+import {
+  Chart,
+  Feed,
+  Posts,
+  SaleWithGoods,
+  SearchResults,
+  SeatOfferAnswer,
+  Seats,
+  Sections,
+  TotalsAnswer,
+} from './answers.ts'
 import { documentOf, type Operations } from './document.ts'
 import { frontOperations } from './front-operations.ts'
 import { lineOperations } from './line-operations.ts'
@@ -106,7 +115,7 @@ export const buyersDocument = () =>
     sent: { Address, CheckoutLine, CheckoutRequest, JoinRequest, ViewBeacon },
     answered: {
       QueueAnswer,
-      PublicSale,
+      PublicSale: SaleWithGoods,
       Schedule,
       Order,
       OrderLine,

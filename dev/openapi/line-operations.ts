@@ -4,9 +4,9 @@ import * as v from 'valibot'
 import { JoinRequest, LineId } from '../../shared/api/access.ts'
 import { CfWaitingRoom } from '../../shared/api/cf-waiting-room.ts'
 import { EndedPush, PushSubscription } from '../../shared/api/mails.ts'
-import { PublicSale, QueueAnswer, Schedule } from '../../shared/api/public.ts'
+import { QueueAnswer, Schedule } from '../../shared/api/public.ts'
 import { ViewBeacon } from '../../shared/api/views/views.ts'
-import { Challenge, Feed, Health, Keys, Posts } from './answers.ts'
+import { Challenge, Feed, Health, Keys, Posts, SaleWithGoods } from './answers.ts'
 import type { Operations } from './document.ts'
 import { AS_JSON, NOT_MODIFIED } from './parts.ts'
 
@@ -40,7 +40,7 @@ export const lineOperations: Operations = {
       summary: 'The public data of a sale',
       description: 'The same for everybody, and kept by caches for a second or two.',
       headers: AS_JSON,
-      answers: { 200: { description: 'The sale.', schema: PublicSale }, ...NOT_MODIFIED },
+      answers: { 200: { description: 'The sale.', schema: SaleWithGoods }, ...NOT_MODIFIED },
       problems: ['unknown-sale', 'too-many-requests'],
     },
   },

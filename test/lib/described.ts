@@ -34,6 +34,14 @@ export function requireDescribedToShop(
     throw new Error(`docs/openapi/payments.json does not describe an answer.\n${violations.join('\n')}`)
 }
 
+/** The runtime's `fetch`, for a client whose answers are held against the documents. */
+export const describedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
+  if (isJson) requireDescribed(init?.method ?? 'GET', String(input), response, await response.clone().json())
+  return response
+}
+
 /** The same for a message to an endpoint of a shop. */
 export function requireDescribedMessage(message: { readonly type: string; readonly [field: string]: unknown }): void {
   const violations = DOCUMENTS['docs/openapi/operators.json'].messageViolations(message)

@@ -104,21 +104,6 @@ export interface PublicSale {
   } | null
   readonly payment: 'provider' | 'handover'
   readonly test: boolean
-  readonly products: readonly ({
-    readonly product_id: string
-    readonly name: string
-    readonly unit_price_minor: number
-    readonly currency: string
-    readonly total: number
-    readonly available: number
-    readonly section_type?: 'reserved' | 'general_admission' | null | undefined
-    readonly variant_of?: string | null | undefined
-    readonly variant?: Readonly<Record<string, string>> | null | undefined
-    readonly sku?: string | null | undefined
-    readonly limit?: number | null | undefined
-    readonly weight_grams?: number | null | undefined
-    readonly has_terms?: boolean | undefined
-  })[]
   readonly fees: readonly ({
     readonly name: string
     readonly percent?: number | undefined
@@ -147,6 +132,69 @@ export interface PublicSale {
   readonly goods_version: number | null
   readonly chart_version: number | null
   readonly server_time_ms: number
+  readonly brand: {
+    readonly shop: string
+    readonly logo?: string | undefined
+    readonly accent?: string | undefined
+    readonly hero?: string | undefined
+    readonly sizes?: {
+      readonly logo?: {
+        readonly width: number
+        readonly height: number
+        readonly widths: readonly number[]
+      } | undefined
+      readonly hero?: {
+        readonly width: number
+        readonly height: number
+        readonly widths: readonly number[]
+      } | undefined
+    } | undefined
+    readonly words?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+  } | null
+  readonly venue: string | null
+  readonly names: Readonly<Record<string, string>> | null
+  readonly event: {
+    readonly starts_at: string
+    readonly ends_at: string | null
+    readonly time_zone: string
+  } | null
+  readonly products: readonly ({
+    readonly product_id: string
+    readonly name: string
+    readonly unit_price_minor: number
+    readonly currency: string
+    readonly total: number
+    readonly available: number
+    readonly section_type?: 'reserved' | 'general_admission' | null | undefined
+    readonly limit?: number | null | undefined
+    readonly weight_grams?: number | null | undefined
+    readonly has_terms?: boolean | undefined
+    readonly names?: Readonly<Record<string, string>> | null | undefined
+    readonly subtitle?: Readonly<Record<string, string>> | null | undefined
+    readonly description?: string | Readonly<Record<string, string>> | null | undefined
+    readonly images?: readonly ({
+      readonly url: string
+      readonly alt?: string | undefined
+      readonly width?: number | undefined
+      readonly height?: number | undefined
+      readonly widths?: readonly number[] | undefined
+    })[] | undefined
+    readonly options?: readonly ({
+      readonly name: string
+      readonly names?: Readonly<Record<string, string>> | null | undefined
+      readonly values: readonly string[]
+    })[] | undefined
+    readonly terms?: string | Readonly<Record<string, string>> | null | undefined
+    readonly tags?: readonly string[] | undefined
+    readonly variants?: readonly ({
+      readonly variant_id: string
+      readonly options: Readonly<Record<string, string>>
+      readonly unit_price_minor: number
+      readonly total: number
+      readonly available: number
+      readonly sku?: string | undefined
+    })[] | undefined
+  })[]
 }
 
 export interface Schedule {
@@ -559,8 +607,24 @@ export interface BuyersCalls {
       readonly line?: string | undefined
     }
     readonly answer: {
-      readonly parameters: Readonly<Record<string, unknown>>
-      readonly signature?: string | undefined
+      readonly parameters: {
+        readonly algorithm: 'SCRYPT'
+        readonly nonce: string
+        readonly salt: string
+        readonly cost: number
+        readonly memoryCost: number
+        readonly parallelism: number
+        readonly keyLength: number
+        readonly keyPrefix: string
+        readonly keySignature?: string | undefined
+        readonly expiresAt: number
+        readonly data: {
+          readonly sale: string
+          readonly visitor: string
+          readonly difficulty: number
+        }
+      }
+      readonly signature: string
     }
   }
   /** A push message about one’s turn, or about a restock */
