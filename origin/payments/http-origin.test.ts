@@ -99,6 +99,19 @@ describe.concurrent("an origin with the shop's own payment server", () => {
     expect(kinds.map(({ kind }) => kind).sort()).toEqual(['payment_answer_invalid', 'wrong_amount'])
   })
 
+  test('sells nothing for an answer that nobody understands, and goes on asking about the charge', async () => {
+    const { id, saleId, until, pay, findings } = await buy()
+    lies.set(id, { status: 'paid' })
+    lostWebhooks.add(id)
+    await pay('pm_ok')
+    await eventuallyMatches(findings, [{ kind: 'payment_answer_invalid', subject: 'unknown_status' }])
+    await origin.sql()`update orders set reserved_until = now() where order_id = ${id}`
+    await until({ status: 'cancelled', reason: 'payment_timeout' })
+    expect(await origin.stock(saleId)).toMatchObject({ available: 3, held: 0, sold: 0 })
+    const open = await origin.sql()`select next_check_at is not null as open from shop_charges where order_id = ${id}`
+    expect(open).toEqual([{ open: true }])
+  })
+
   test('takes a webhook as often as it comes, and none that it cannot believe', async () => {
     const { id, saleId, until } = await buy('pm_3ds')
     await until({ payment: { status: 'requires_action' } })

@@ -183,7 +183,7 @@ export function recordOf(asked: AskedCharge, said: Answer): ChargeRecord | undef
   }
 }
 
-export const isFinal = ({ status }: Answer) => FINAL.includes(status)
+export const isFinal = ({ status }: Pick<ChargeRecord, 'status'>) => FINAL.includes(status)
 
 export const refundsIn = ({ refunds = [] }: Answer): ProviderRefund[] =>
   refunds.map(({ reference, refund = null, amount_minor, failed = false }) => ({

@@ -7,6 +7,7 @@ import { POLL_WITHIN_MS } from '../../test/run/patience.ts'
 import { isSigned, signedHeaders } from '../lib/http/standard-webhooks.ts'
 import { HttpCharges } from './http-charges.ts'
 import { httpProvider, type NotedFault } from './http-provider.ts'
+import type { ChargeRecord } from './provider.ts'
 
 const sql = await useLedger()
 const faults: NotedFault[] = []
@@ -112,6 +113,29 @@ describe('with a shop that answers as it should not', async () => {
     const about = { charge: `${order}-1`, order, call: 'authorize', reason: expect.stringMatching(/./) }
     expect(faults).toEqual([{ fault, ...about }])
     expect(shop.received.splice(0)).toHaveLength(1)
+  })
+
+  test('is there, and has a charge that is not final, even if its answers count as none', async () => {
+    const order = randomUUID()
+    shop.answers('nonsense')
+    await authorize(order)
+    const pending = { charge: `${order}-1`, order, status: 'pending' }
+    expect([await provider.find(order), await provider.read(pending.charge)]).toEqual([pending, pending])
+    // One such charge holds up no other one.
+    shop.answers((_, response, body) =>
+      response.end(body.includes(order) ? 'nonsense' : JSON.stringify({ status: 'authorized' })),
+    )
+    const other = randomUUID()
+    await authorize(other)
+    await sql`update shop_charges set next_check_at = now() - (order_id = ${order})::int * interval '1 second'
+      where order_id in (${order}, ${other})`
+    const listed: ChargeRecord[] = []
+    for await (const { records } of provider.changes(null)) listed.push(...records)
+    expect(listed.filter((one) => one.order === order || one.order === other)).toMatchObject([
+      pending,
+      { order: other, status: 'authorized' },
+    ])
+    await expect(provider.cancel(pending.charge)).rejects.toThrow('it is not JSON')
   })
 
   test.each([

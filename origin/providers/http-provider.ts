@@ -117,9 +117,17 @@ export function httpProvider(options: HttpProviderOptions): PaymentProvider {
     return found
   }
 
-  async function read(charge: string): Promise<ChargeRecord | undefined> {
-    const asked = await noted(charge)
-    return recordOf(asked, await call('state', asked))
+  /**
+   * The charge as the shop says it is. A shop that answers what counts as no answer is there, and knows of a charge that
+   * is not final: its order ends with its hold, and the charge is asked about until the shop says more.
+   */
+  async function stateOf(asked: NotedCharge): Promise<ChargeRecord | undefined> {
+    try {
+      return recordOf(asked, await call('state', asked))
+    } catch (error) {
+      if (error instanceof AnswerFault) return { charge: asked.charge, order: asked.order, status: 'pending' }
+      throw error
+    }
   }
 
   /**
@@ -175,7 +183,7 @@ export function httpProvider(options: HttpProviderOptions): PaymentProvider {
       }
     },
 
-    read,
+    read: async (charge) => stateOf(await noted(charge)),
 
     capture: async ({ charge }) => capturedOf(await act('capture', charge)),
 
@@ -201,7 +209,7 @@ export function httpProvider(options: HttpProviderOptions): PaymentProvider {
     async find(order): Promise<ChargeRecord | undefined> {
       const records: ChargeRecord[] = []
       for (const asked of await charges.ofOrder(order)) {
-        const record = recordOf(asked, await call('state', asked))
+        const record = await stateOf(asked)
         if (record) records.push(record)
       }
       const first = (status: ChargeRecord['status']) => records.find((one) => one.status === status)
@@ -213,11 +221,10 @@ export function httpProvider(options: HttpProviderOptions): PaymentProvider {
       for (;;) {
         const asked = await charges.takeOpen()
         if (!asked) return
-        const said = await call('state', asked)
-        const record = recordOf(asked, said)
+        const record = await stateOf(asked)
         yield { records: record ? [record] : [], cursor: asked.charge }
         // The ledger has it by now.
-        if (isFinal(said)) await noteFinal(asked.charge)
+        if (record && isFinal(record)) await noteFinal(asked.charge)
       }
     },
 
