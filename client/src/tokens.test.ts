@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importKeys, publicJwks } from '../../shared/keys.ts'
-import { ADMISSION, HANDOVER, QUEUE, signToken } from '../../shared/tokens.ts'
+import { ADMISSION, HANDOVER, HOLD, QUEUE, signToken } from '../../shared/tokens.ts'
 import { TokenVerifier } from './tokens.ts'
 
 const pair = await generateKeyPair('Ed25519', { extractable: true })
@@ -28,6 +28,18 @@ test('takes an admission and a handed-over order', async () => {
   const paid = { ...claims, short_number: 'K7Q-4MX', total_minor: 1000, currency: 'EUR', lines: [] }
   const order = await tokens.handover(await signToken(HANDOVER, keys, paid), 'drop')
   expect(order).toMatchObject({ sub: 'visitor', total_minor: 1000, lines: [] })
+})
+
+test('takes a hold while it lasts, and neither for a paid order nor the other way round', async () => {
+  const sums = { short_number: null, total_minor: 1000, currency: 'EUR', lines: [] }
+  const reserved_until = new Date((iat + 90) * 1000).toISOString()
+  const held = { ...claims, ...sums, status: 'reserved' as const, reserved_until, exp: iat + 90 }
+  const token = await signToken(HOLD, keys, held)
+  expect(await tokens.hold(token, 'drop')).toMatchObject({ sub: 'visitor', reserved_until, total_minor: 1000 })
+  await expect(tokens.handover(token, 'drop')).rejects.toThrow('"aud"')
+  await expect(tokens.hold(token, 'other')).rejects.toThrow('the sale drop')
+  await expect(tokens.hold(await signToken(HANDOVER, keys, { ...claims, ...sums }), 'drop')).rejects.toThrow('"aud"')
+  await expect(tokens.hold(await signToken(HOLD, keys, { ...held, exp: iat - 1 }), 'drop')).rejects.toThrow('"exp"')
 })
 
 test('refuses every other token', async () => {

@@ -1,4 +1,4 @@
-/** Verifies what the edge signs for other backends: admissions, and orders that are handed over. */
+/** Verifies what the edge signs for other backends: admissions, and orders that are handed over, paid or not yet. */
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 
 const ISSUER = 'flash-sale-edge'
@@ -50,6 +50,22 @@ export interface HandedOver {
   readonly lines: readonly { readonly product_id: string; readonly quantity: number }[]
   readonly iat: number
   readonly exp: number
+}
+
+/**
+ * A hold (`sub`) of a sale that is paid in the shop's own checkout: the shop may sell it until `reserved_until`.
+ *
+ * @example
+ * ```ts
+ * import type { Hold } from '@flash-sale/client/tokens'
+ *
+ * const secondsLeft = ({ reserved_until }: Hold) => (Date.parse(reserved_until) - Date.now()) / 1000
+ * console.log(secondsLeft)
+ * ```
+ */
+export interface Hold extends HandedOver {
+  readonly status: 'reserved'
+  readonly reserved_until: string
 }
 
 /**
@@ -109,6 +125,23 @@ export class TokenVerifier {
    */
   async handover(token: string, sale: string): Promise<HandedOver> {
     return ofSale(sale, await this.#claims('handover', 'handover', token)) as unknown as HandedOver
+  }
+
+  /**
+   * The claims of a hold of a sale, from the query of the address that its buyer came to. Rejects once the hold has
+   * ended.
+   *
+   * @example
+   * ```ts
+   * import { TokenVerifier } from '@flash-sale/client/tokens'
+   *
+   * const tokens = new TokenVerifier('https://queue.shop.example')
+   * const hold = await tokens.hold(new URL('https://shop.example/checkout?order=eyJ...').searchParams.get('order') ?? '', 'drop')
+   * console.log(hold.sub, hold.total_minor, hold.reserved_until)
+   * ```
+   */
+  async hold(token: string, sale: string): Promise<Hold> {
+    return ofSale(sale, await this.#claims('handover', 'hold', token)) as unknown as Hold
   }
 
   async #claims(keys: 'admission' | 'handover', audience: string, token: string): Promise<JWTPayload> {

@@ -1,11 +1,12 @@
 /** A sale whose money the shop takes, in a real browser: the buyer goes to the shop's own checkout and comes back. */
-import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { decodeJwt } from 'jose'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import postgres from 'postgres'
+import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { TokenVerifier } from '../../client/src/tokens.ts'
 import { type Loopback, serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { type System, startSystem } from '../../dev/system.ts'
-import { signedHeaders } from '../../origin/lib/http/standard-webhooks.ts'
 import { button, heading, link, storyTest } from '../lib/in-browser.ts'
 import { createSale } from '../lib/origin-process.ts'
 import { PAYMENT_SECRET } from '../lib/payment-server.ts'
@@ -21,18 +22,21 @@ let sales = 0
 function serveShop(): Promise<Loopback> {
   return serveOnLoopback(async (request, response) => {
     const token = new URL(request.url ?? '', 'http://shop').searchParams.get('order') ?? ''
-    const keys = createRemoteJWKSet(new URL(`${system.edgeUrl}/.well-known/handover-keys.json`))
-    const { payload } = await jwtVerify(token, keys, { issuer: 'flash-sale-edge', audience: 'hold' })
-    const { sub = '', sale, total_minor: amount_minor, currency } = payload
+    const { sale } = decodeJwt(token)
+    const hold = await new TokenVerifier(system.edgeUrl).hold(token, String(sale))
+    const { sub, total_minor: amount_minor, currency } = hold
     const page = (text: string) =>
       response
         .writeHead(200, { 'content-type': 'text/html' })
         .end(`<!doctype html><h1>${text}</h1><form method="post"><button>Pay at the shop</button></form>`)
     if (request.method !== 'POST') return page(`Pay ${amount_minor} ${currency}`)
     const body = JSON.stringify({ reference: `pay of ${sub}`, amount_minor, currency })
+    const at = new Date()
     const headers = {
       'content-type': 'application/json',
-      ...signedHeaders([PAYMENT_SECRET], `confirm-${sub}`, body, new Date()),
+      'webhook-id': `confirm-${sub}`,
+      'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+      'webhook-signature': new Webhook(PAYMENT_SECRET).sign(`confirm-${sub}`, at, body),
     }
     const answer = await fetch(`${system.originUrl}/orders/${sub}/confirm`, { method: 'POST', headers, body })
     if (answer.status !== 200) return page('You get your money back')
