@@ -151,6 +151,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       'queue',
       'state',
     ),
+    jobAttempts: counter('job_attempts_total', 'Attempts of jobs: done, failed, dead, returned', 'queue', 'outcome'),
     queueAge: gauge('queue_oldest_seconds', 'For how long the oldest job that could begin has waited', 'queue'),
 
     // -- Stock --
@@ -200,6 +201,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     arrivals: queueGauge('arrivals', 'Ticket numbers that have made a checkout call'),
     waitingForStock: queueGauge('hopeful', 'Visitors who found all units in carts and still ask'),
     queueWaiting: queueGauge('queue_waiting', 'Numbers issued and not called yet, as the edge reports'),
+    queueExpected: queueGauge('queue_expected_visitors', 'Visitors that the sale expects'),
     queueWait: queueGauge('queue_wait_seconds', 'Time until the last in the queue is called'),
     admissionRate: queueGauge('admission_rate_per_second', 'Positions that the edge calls per second now'),
     admissionRateTarget: queueGauge('admission_rate_target_per_second', 'Positions per second as configured'),

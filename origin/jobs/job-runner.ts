@@ -3,6 +3,7 @@
  * attempts. A job that kills its workers, or a consumer that fails, stops no other job.
  */
 import type { Logger } from 'pino'
+import type { Metrics } from '../base/metrics.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
@@ -41,6 +42,7 @@ interface RunnerDeps {
   readonly log: Logger
   /** Counts what became of the attempts. */
   readonly history?: Pick<QueueHistory, 'add'>
+  readonly metrics?: Pick<Metrics, 'jobAttempts'>
   /** Left out: the machine's. */
   readonly runtime?: Runtime
 }
@@ -129,7 +131,8 @@ export class JobRunner {
   }
 
   async #end(ended: readonly Ended[]): Promise<void> {
-    const { sql, history, runtime = machine } = this.#deps
+    const { sql, history, metrics, runtime = machine } = this.#deps
+    for (const { job, outcome } of ended) metrics?.jobAttempts.inc({ queue: job.queue, outcome: outcome.end })
     const mayDie = ({ outcome }: Ended) => outcome.end === 'failed' || outcome.end === 'dead'
     if (!ended.some(mayDie)) {
       await endJobs(sql, ended, runtime.random)

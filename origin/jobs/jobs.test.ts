@@ -2,6 +2,7 @@
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { useLedger } from '../../test/lib/servers.ts'
+import { createMetrics } from '../base/metrics.ts'
 import { machine } from '../lib/runtime.ts'
 import { addJobs, endJobs, takeJobs } from './job-queries.ts'
 import { type Consumer, JobRunner } from './job-runner.ts'
@@ -129,9 +130,16 @@ test('jobs that fail, or kill their workers, stop no others, and die after their
       ),
     gaveUp: async (_, dead) => void gaveUp.push(...dead.map(({ job }) => job.data.order)),
   }
-  const runner = new JobRunner({ sql, log }, [consumer])
+  const metrics = createMetrics()
+  const runner = new JobRunner({ sql, log, metrics }, [consumer])
   await runner.round()
   await runner.drain()
+  const { values } = await metrics.jobAttempts.get()
+  expect(values.map(({ labels, value }) => [labels.queue, labels.outcome, value]).sort()).toEqual([
+    ['charge', 'dead', 1],
+    ['charge', 'done', 1],
+    ['charge', 'failed', 1],
+  ])
   expect(ran).toEqual(['poison', 'good'])
   expect(gaveUp.sort()).toEqual(['killer', 'poison'])
   expect(await sql`select state, error from jobs order by job_id`).toEqual([

@@ -75,7 +75,7 @@ test('says what receipts name, and leaves it out again', async () => {
 })
 
 test('shows the report of the edge to operators and monitors', async () => {
-  const sale = await origin.sale()
+  const sale = await origin.sale({ expected_visitors: 5_000 })
   const read = () => origin.admin('GET', `/sales/${sale}`)
   const nothing = {
     rates: { admission_per_second: 100, called_per_second: null, boost: null, throttle: null },
@@ -94,6 +94,7 @@ test('shows the report of the edge to operators and monitors', async () => {
   expect(await read()).toMatchObject({ body: { rates, queue } })
   const shown = {
     queue_waiting: '600',
+    queue_expected_visitors: '5000',
     admission_rate_per_second: '48',
     admission_rate_target_per_second: '100',
     line_boost: '1.2',
@@ -111,7 +112,7 @@ test('forgets a report after ten seconds', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const reports = new QueueReports(createMetrics(), new SaleMemory())
   const report = reportIn(REPORT)
-  if (report) reports.add('sale', 100, report, 0)
+  if (report) reports.add('sale', report, { ratePerSecond: 100, expectedVisitors: 300, nowMs: 0 })
   vi.advanceTimersByTime(9_000)
   expect(reports.latest('sale')).toMatchObject({ waiting: 600 })
   vi.advanceTimersByTime(2_000)

@@ -13,6 +13,13 @@ export function reportIn(query: Readonly<Record<string, string>>): LineFigures |
   return parsed.success ? parsed.output : null
 }
 
+interface QueueFacts {
+  readonly ratePerSecond: number
+  /** Null if the sale names no number. */
+  readonly expectedVisitors: number | null
+  readonly nowMs: number
+}
+
 export class QueueReports {
   readonly #metrics: Metrics
   readonly #latest: PerSale<{ report: LineFigures; atMs: number }>
@@ -22,11 +29,16 @@ export class QueueReports {
     this.#metrics = metrics
   }
 
-  /** Keeps a report, received at `nowMs` of the ledger's clock for a queue that may call `ratePerSecond`. */
-  add(sale: string, ratePerSecond: number, report: LineFigures, nowMs: number): void {
+  /**
+   * Keeps a report, received at `nowMs` of the ledger's clock for a queue that may call `ratePerSecond`, of a sale that
+   * expects so many visitors.
+   */
+  add(sale: string, report: LineFigures, { ratePerSecond, expectedVisitors, nowMs }: QueueFacts): void {
     this.#latest.set(sale, { report, atMs: performance.now() })
     const metrics = this.#metrics
     metrics.queueWaiting.set({ sale }, report.waiting)
+    if (expectedVisitors === null) metrics.queueExpected.remove({ sale })
+    else metrics.queueExpected.set({ sale }, expectedVisitors)
     if (report.wait_seconds === undefined) metrics.queueWait.remove({ sale })
     else metrics.queueWait.set({ sale }, report.wait_seconds)
     metrics.admissionRate.set({ sale }, report.called_per_second)

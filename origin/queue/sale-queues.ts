@@ -58,7 +58,8 @@ export class SaleQueues {
       on_site,
       nowMs,
     })
-    if (report) reports.add(queue, admission.rate_per_second, report, nowMs)
+    const { expected_visitors: expectedVisitors } = sale
+    if (report) reports.add(queue, report, { ratePerSecond: admission.rate_per_second, expectedVisitors, nowMs })
     return {
       share,
       admission,
