@@ -4,10 +4,12 @@
  */
 import { ConfigError, readDatabaseUrl } from './base/env.ts'
 import { migrate, RELEASE } from './ledger/migrate.ts'
+import { rightsFor } from './ledger/rights.ts'
 
 const HELP = `Migrates the ledger to release ${RELEASE}.
 
   DATABASE_URL=postgres://.. npm run migrate     (in the image: migrate)
+  npm run migrate --silent -- --rights ROLE      prints what lets another role serve, and no more, for psql
 
 The role needs the rights to create and alter tables and functions. Functions of a newer release stay as they are.
 Exit status: 0 migrated, or nothing to do; 1 it could not, and nothing of the failed migration is applied.`
@@ -17,6 +19,8 @@ async function main(): Promise<number> {
     console.log(HELP)
     return 0
   }
+  const rights = process.argv.indexOf('--rights')
+  if (rights >= 0) return printRights(process.argv[rights + 1])
   try {
     const { migrations, release } = await migrate(readDatabaseUrl(process.env))
     const newer = release === RELEASE ? '' : `; the functions of the newer release ${release} stay`
@@ -27,6 +31,12 @@ async function main(): Promise<number> {
     console.error(error instanceof ConfigError ? message : `The ledger is not migrated: ${message}`)
     return 1
   }
+}
+
+function printRights(role: string | undefined): number {
+  if (role === undefined) console.error('--rights needs the name of a ROLE that serves.')
+  else console.log(rightsFor(role))
+  return role === undefined ? 2 : 0
 }
 
 process.exitCode = await main()

@@ -113,7 +113,7 @@ resource "kubernetes_secret" "origin" {
   })
 }
 
-# Give it a role of its own, which may alter tables, and the one above the right to read and write.
+# The role above owns the database. Make another one that serves, for the secret above: `migrate --rights ROLE` prints its rights.
 resource "kubernetes_secret" "migration" {
   metadata {
     name      = "flash-sale-migration"

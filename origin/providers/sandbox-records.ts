@@ -50,7 +50,6 @@ type NewCharge = Pick<
  * transaction, which are final, and continues by transaction and charge: so it misses none.
  */
 const SCHEMA = `
-  create schema if not exists sandbox;
   create table if not exists sandbox.charges (
     charge_id text primary key,
     idempotency_key text not null unique,
@@ -82,6 +81,9 @@ export async function openRecords(databaseUrl: string) {
   const sql = connect(databaseUrl, MAX_CONNECTIONS, { application: 'flash-sale-sandbox', statementMs: STATEMENT_MS })
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('sandbox records'))`
+    // A role that serves may make tables in this schema, and no schema.
+    const [schema] = await tx`select where to_regnamespace('sandbox') is null`
+    if (schema) await tx`create schema sandbox`
     await tx.unsafe(SCHEMA)
   })
   const at = sql`extract(epoch from clock_timestamp())::int as at`

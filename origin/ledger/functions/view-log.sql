@@ -5,8 +5,9 @@ $$;
 
 -- create_view_hour: the partition of the hour of a time, unless it exists. Attaching a table, unlike creating it as a
 -- partition, does not wait for those who read the log. A partition lives for a day and only gains rows, so that there
--- is nothing to vacuum.
-create or replace function create_view_hour(p_at timestamptz) returns void language plpgsql as $$
+-- is nothing to vacuum. Who serves may make no tables, so this has the rights of who migrates.
+create or replace function create_view_hour(p_at timestamptz) returns void language plpgsql
+security definer set search_path = public as $$
 declare
   v_name text := view_hour(p_at);
   v_from timestamptz := date_trunc('hour', p_at, 'UTC');
@@ -34,7 +35,8 @@ end $$;
 
 -- drop_view_hours: drops the partitions whose hour began a day ago, and returns how many. A row is so kept for 23 to 24
 -- hours. It gives up soon where it has to wait for readers, and is tried again.
-create or replace function drop_view_hours() returns integer language plpgsql as $$
+create or replace function drop_view_hours() returns integer language plpgsql
+security definer set search_path = public as $$
 declare
   v_name text;
   v_dropped integer := 0;
