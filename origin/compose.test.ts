@@ -1,4 +1,5 @@
 /** What sales leave in the memory of an origin's process once they are over and old: nothing. */
+
 import { randomUUID } from 'node:crypto'
 import { queryObjects } from 'node:v8'
 import { pino } from 'pino'
@@ -8,7 +9,7 @@ import { importSecrets, newKeySet } from '../shared/keys.ts'
 import { ADMISSION, signToken } from '../shared/tokens.ts'
 import { eventually } from '../test/lib/eventually.ts'
 import { addHall } from '../test/lib/hall.ts'
-import { saleOf } from '../test/lib/samples.ts'
+import { joinCounts, saleOf } from '../test/lib/samples.ts'
 import { useDatabase, useRedis } from '../test/lib/servers.ts'
 import { readConfig } from './base/config.ts'
 import { compose, FORGET_MS, type Origin, type Stop } from './compose.ts'
@@ -86,15 +87,7 @@ async function createAll(): Promise<void> {
 async function report(n: number): Promise<void> {
   const figures = { numbers_given: 9, called: 5, waiting: 4, coming_units: 1, coming_people: 1, likely_people: 4 }
   const rates = { may_come: 1, called_per_second: 1, boost: 1, throttle: 1, clock_ms: 1 }
-  const counts = JSON.stringify({
-    joins: 9,
-    crowded: 0,
-    proofs: 1,
-    refusals: { blocked: 1 },
-    met: {},
-    answers: {},
-    sources: {},
-  })
+  const counts = joinCounts({ joins: 9, proofs: 1, refusals: { blocked: 1 } })
   const fields = Object.entries({ ...figures, ...rates, counts })
   const query = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, `${value}`]))
   await call(`/internal/sales/${nameOf(n)}?${query}`, EDGE_TOKEN)

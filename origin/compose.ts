@@ -52,6 +52,7 @@ import { Arrivals } from './queue/arrivals.ts'
 import { EdgeNotifier } from './queue/edge-notifier.ts'
 import { JoinCounter } from './queue/join-counts.ts'
 import { LineShares } from './queue/line-shares.ts'
+import { NetworkCounts } from './queue/network-counts.ts'
 import { PaymentRoom } from './queue/payment-room.ts'
 import { QueueReports } from './queue/queue-reports.ts'
 import { ResponseTimes } from './queue/response-times.ts'
@@ -155,6 +156,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   const loadShedder = new LoadShedder()
   const sources = new SourceCounts({ sql, metrics, log })
   startActor('source counts', sources.actor)
+  const networks = new NetworkCounts({ sql, metrics, log })
+  startActor('network counts', networks.actor)
   const arrivals = new Arrivals({ redis, metrics, memory, sources, log })
   startActor('arrivals', arrivals.actor)
   const responseTimes = new ResponseTimes({ redis, metrics, log })
@@ -168,7 +171,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     arrivals,
     responseTimes,
     reports,
-    joins: new JoinCounter({ sql, metrics, saleCounts, sources, arrivals, responseTimes, log }),
+    joins: new JoinCounter({ sql, metrics, saleCounts, sources, networks, arrivals, responseTimes, log }),
     shares: new LineShares(redis, log),
     payments: new PaymentRoom({ perSecond, account: config.payment.provider, redis, gates, isProviderAway }),
     isOverloaded: (saleId) => loadShedder.isSlow(saleId),
@@ -309,6 +312,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     redis,
     redisWatch,
     responseTimes,
+    networks,
     saleCounts,
     sales,
     searches,

@@ -30,6 +30,7 @@ import type { Orders } from './orders/orders.ts'
 import { refundRoutes } from './payments/payment-routes.ts'
 import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
 import type { ViewsBySource } from './report/funnel.ts'
+import type { ViewsByNetwork } from './report/honest-share.ts'
 import { queueRoutes } from './report/job-routes.ts'
 import { rehearsalRoutes } from './report/rehearsals.ts'
 import { findingRoutes, reportRoutes, secondsRoutes } from './report/report-routes.ts'
@@ -77,6 +78,7 @@ interface OperatorRoutesDeps {
   readonly sql: Sql
   readonly viewRules: ViewRules
   readonly views?: ViewsBySource
+  readonly viewsByNetwork?: ViewsByNetwork
   readonly vouchers: readonly VoucherSource[]
   readonly webhookSealer: SecretSealer
   readonly webhookSender: Sender

@@ -49,6 +49,7 @@ import { shopConfirmationRoutes } from './payments/shop-confirmations.ts'
 import type { Arrivals } from './queue/arrivals.ts'
 import type { EdgeNotifier } from './queue/edge-notifier.ts'
 import { edgeRoutes } from './queue/edge-routes.ts'
+import type { NetworkCounts } from './queue/network-counts.ts'
 import type { ResponseTimes } from './queue/response-times.ts'
 import type { SaleQueues } from './queue/sale-queues.ts'
 import { scheduleRoutes } from './queue/schedule-routes.ts'
@@ -63,7 +64,7 @@ import { SeatStates } from './seats/seat-states.ts'
 import type { Gates } from './stock/gate/gate.ts'
 import type { Reconciler } from './stock/reconciler.ts'
 import type { Store } from './stock/scripts.ts'
-import { countedBySource } from './views/count-queries.ts'
+import { countedBy } from './views/count-queries.ts'
 import type { ViewLog } from './views/view-log.ts'
 import { edgeViewRoutes } from './views/view-routes.ts'
 import type { ViewRules } from './views/view-rules.ts'
@@ -90,6 +91,7 @@ export interface Parts {
   readonly log: Logger
   readonly memory: SaleMemory
   readonly metrics: Metrics
+  readonly networks: NetworkCounts
   readonly notes: ChangeNotes
   readonly orders: Orders
   readonly payments: Pick<Payments, 'sources' | 'charges'>
@@ -133,6 +135,7 @@ export function createRoutes(parts: Parts) {
     log,
     memory,
     metrics,
+    networks,
     notes,
     orders,
     payments,
@@ -162,6 +165,7 @@ export function createRoutes(parts: Parts) {
     sales,
     checkout,
     orders,
+    networks,
     traffic: new CheckoutTraffic({ loadShedder, arrivals, responseTimes, saleCounts, metrics }),
   })
     .route('/', totalsRoutes(totals))
@@ -224,7 +228,8 @@ export function createRoutes(parts: Parts) {
     searches,
     sql,
     viewRules,
-    views: countedBySource,
+    views: countedBy('source'),
+    viewsByNetwork: countedBy('network'),
     vouchers,
     webhookSealer,
     webhookSender,

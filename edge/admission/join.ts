@@ -6,6 +6,7 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { type Call, refuse } from '../http/call.ts'
 import { isCrowded, limitAddress, limitJoins } from '../http/limits/rate-limits.ts'
+import { whereOf } from '../http/where.ts'
 import { type NotTaken, takeNumber } from '../queue/numbers/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
 import { inLine } from '../queue/sale-now.ts'
@@ -39,6 +40,7 @@ export async function takePlace(publicly: SaleNow, call: Call): Promise<TakenPla
     const { type } = problemIn(error)
     const reason = type.slice('/problems/'.length)
     if (REFUSALS.has(reason)) counts.refusals = { [reason]: 1 }
+    if (reason === 'proof-required') countNetwork(counts, [0, 1], call)
     throw error
   } finally {
     count(publicly, counts, call)
@@ -65,10 +67,17 @@ async function newPlace(
   if (first) {
     const crowded = isCrowded(taken.now.queue, taken.now.facts.limit_per_visitor, call) ? 1 : 0
     Object.assign(counts, { joins: 1, crowded, proofs: hasProved ? 1 : 0, ...(src && { sources: { [src]: 1 } }) })
+    countNetwork(counts, [1, 0], call)
   }
   setSecretCookie(visitor, call)
   const claims = { sub: visitor.name, ...(src && { src }), num: taken.number }
   return { now: taken.now, place: await issuePlace(claims, taken.now.schedule, call), first }
+}
+
+/** Counts a join, or one without a proof, for its network. */
+function countNetwork(counts: Partial<JoinCounts>, counted: [joined: number, unproved: number], call: Call): void {
+  const { asn } = whereOf(call)
+  if (asn !== null) counts.networks = { [asn]: counted }
 }
 
 function refuseNumber(reason: NotTaken, now: SaleNow): never {

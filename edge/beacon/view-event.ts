@@ -5,6 +5,7 @@ import { sourceLabel } from '../../shared/api/views/source.ts'
 import { addressHash, dayKey, networkOf, pseudonymOf } from '../../shared/api/views/view-identity.ts'
 import type { Device, ViewBeacon, ViewEvent } from '../../shared/api/views/views.ts'
 import { addressOf, type Call } from '../http/call.ts'
+import { whereOf } from '../http/where.ts'
 
 /** True if the visitor has asked not to be recorded, by Global Privacy Control or Do Not Track. */
 export const wantsNoRecord = ({ headers }: Request): boolean =>
@@ -30,18 +31,6 @@ export function viewEvent(sent: InferOutput<typeof ViewBeacon>, sale: string | n
     device: deviceOf(userAgent),
     language: sent.language ?? null,
     source: sourceLabel(sent.source),
-  }
-}
-
-/** Country and network number, from Cloudflare or from the headers that another front sets. */
-function whereOf({ request, config }: Call): Pick<ViewEvent, 'country' | 'asn'> {
-  const { country, asn } = (request.cf ?? {}) as { readonly country?: unknown; readonly asn?: unknown }
-  const headerOf = (name: string | undefined) => (name === undefined ? null : request.headers.get(name))
-  const countryText = String(country ?? headerOf(config.COUNTRY_HEADER) ?? '').toUpperCase()
-  const asnText = String(asn ?? headerOf(config.ASN_HEADER) ?? '').replace(/^AS/i, '')
-  return {
-    country: /^[A-Z0-9]{2}$/.test(countryText) ? countryText : null,
-    asn: /^\d{1,9}$/.test(asnText) ? Number(asnText) : null,
   }
 }
 

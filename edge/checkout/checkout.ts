@@ -1,12 +1,18 @@
 /** The checkout of visitors whose turn has come. */
 
-import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER, EDGE_NETWORKS_HEADER } from '../../shared/api/internal.ts'
+import {
+  EDGE_ADDRESS_HEADER,
+  EDGE_ASN_HEADER,
+  EDGE_LANGUAGE_HEADER,
+  EDGE_NETWORKS_HEADER,
+} from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { requireBuyer } from '../admission/admit.ts'
 import { addressOf, type Call, isBrowser } from '../http/call.ts'
 import { unpaidBounds } from '../http/limits/rate-limits.ts'
 import { passOn } from '../http/origin.ts'
+import { whereOf } from '../http/where.ts'
 import { setOrderCookie } from '../visitor/credentials.ts'
 import { languageOf } from '../visitor/language.ts'
 
@@ -29,9 +35,11 @@ export async function totals(sale: string, call: Call): Promise<Response> {
  */
 export function aboutBuyer(call: Call) {
   const address = addressOf(call)
+  const { asn } = whereOf(call)
   return {
     [EDGE_LANGUAGE_HEADER]: languageOf(call).lang,
     ...(address !== null && { [EDGE_ADDRESS_HEADER]: address }),
+    ...(asn !== null && { [EDGE_ASN_HEADER]: String(asn) }),
     ...networksHeader(call),
   }
 }

@@ -5,7 +5,7 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 import type { JoinCounts } from '../../shared/api/internal.ts'
-import { requestsTo } from '../testing/origin.ts'
+import { edgeEnv, requestsTo } from '../testing/origin.ts'
 import { knownCookie, TestSale } from '../testing/visitors.ts'
 import { CountSum } from './counts.ts'
 
@@ -45,6 +45,23 @@ it('of many sources the frequent ones are counted by name, and each join once', 
   expect(sources.newsletter).toBe(9)
   expect(Object.keys(sources).length).toBeLessThanOrEqual(41)
   expect(Object.values(sources).reduce((all, many) => all + many)).toBe(joins)
+})
+
+it('joins are counted by the number of their network, and the rarest networks are left out', async () => {
+  const sale = await new TestSale().publish()
+  const env = { ...edgeEnv, ASN_HEADER: 'x-asn' }
+  for (const asn of ['AS64500', '64500', 'none']) await sale.joined({ 'x-asn': asn }, env)
+  const sent = async () => {
+    const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+    const counts = requests.map(({ query }) => JSON.parse(new URLSearchParams(query).get('counts') ?? '{}'))
+    return counts.reduce((sum, { networks = {} }) => sum + (networks['64500']?.[0] ?? 0), 0)
+  }
+  await expect.poll(sent).toBe(2)
+  const counts = new CountSum()
+  counts.add({ networks: { '1': [9, 0], '2': [0, 9] } })
+  for (let i = 10; i < 300; i++) counts.add({ networks: { [i]: [1, 0] } })
+  const { networks } = counts.sum()
+  expect([networks['1'], networks['2'], Object.keys(networks).length]).toEqual([[9, 0], [0, 9], 60])
 })
 
 it('of a session the latest news counts, and what does not fit is sent with the next sum', async () => {

@@ -19,6 +19,8 @@ const MAX_ANSWERS = 64
  * `other`, so that nobody who makes up sources displaces a frequent one.
  */
 const MAX_SOURCES = 40
+/** The limit of networks in a sum, for the same reason; the rarest one beyond it is dropped. */
+const MAX_NETWORKS = 60
 /** The limit of sessions in a sum, for the same reason. The others go with the next one, up to a limit. */
 const MAX_SESSIONS = 200
 const MAX_WAITING_SESSIONS = 20_000
@@ -42,12 +44,14 @@ export class CountSum {
     else if (this.#later.has(name) || this.#later.size < MAX_WAITING_SESSIONS) this.#later.set(name, seconds)
   }
 
-  #add({ joins = 0, crowded = 0, proofs = 0, sources, refusals, met, answers }: Partial<JoinCounts>): void {
+  #add({ joins = 0, crowded = 0, proofs = 0, sources, networks, refusals, met, answers }: Partial<JoinCounts>): void {
     this.#isEmpty = false
     this.#sum.joins += joins
     this.#sum.crowded += crowded
     this.#sum.proofs += proofs
     for (const [source, many] of Object.entries(sources ?? {})) addSource(this.#sum.sources, source, many)
+    for (const [asn, [joined, unproved]] of Object.entries(networks ?? {}))
+      addNetwork(this.#sum.networks, asn, joined, unproved)
     addByName(this.#sum.refusals, refusals)
     addByName(this.#sum.met, met)
     if (answers) this.#sum.answers = leastOf({ ...answers, ...this.#sum.answers })
@@ -107,6 +111,7 @@ const empty = () => ({
   met: {},
   answers: {} as Record<string, number>,
   sessions: {} as Record<string, number>,
+  networks: {} as Record<string, [joined: number, unproved: number]>,
 })
 
 function addSource(sums: Record<string, number>, source: string, many: number): void {
@@ -117,6 +122,15 @@ function addSource(sums: Record<string, number>, source: string, many: number): 
   const [rarest, count] = named.reduce((least, one) => (one[1] < least[1] ? one : least))
   delete sums[rarest]
   sums[OTHER_SOURCE] = (sums[OTHER_SOURCE] ?? 0) + count
+}
+
+function addNetwork(sums: JoinCounts['networks'], asn: string, joined: number, unproved: number): void {
+  const [known, refused] = sums[asn] ?? [0, 0]
+  sums[asn] = [known + joined, refused + unproved]
+  if (Object.keys(sums).length <= MAX_NETWORKS) return
+  const of = (one: string) => (sums[one]?.[0] ?? 0) + (sums[one]?.[1] ?? 0)
+  const rarest = Object.keys(sums).reduce((least, one) => (of(one) < of(least) ? one : least))
+  delete sums[rarest]
 }
 
 const leastOf = (answers: Readonly<Record<string, number>>) =>

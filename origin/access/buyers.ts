@@ -5,6 +5,7 @@
  */
 import type { Context, MiddlewareHandler } from 'hono'
 import {
+  EDGE_ASN_HEADER,
   EDGE_NETWORKS_HEADER,
   EDGE_TOKEN_HEADER,
   EDGE_VISITOR_HEADER,
@@ -135,6 +136,12 @@ export class Buyers {
   networksOf(c: Context): string | undefined {
     const networks = headerOf(c, EDGE_NETWORKS_HEADER)
     return networks !== undefined && this.isEdge(c) ? networks : undefined
+  }
+
+  /** The number of the buyer's network, if the edge knows it. */
+  asnOf(c: Context): number | undefined {
+    const asn = headerOf(c, EDGE_ASN_HEADER)
+    return asn !== undefined && /^\d{1,9}$/.test(asn) && this.isEdge(c) ? Number(asn) : undefined
   }
 
   refuseBlocked(visitor: string): void {

@@ -18,6 +18,7 @@ import {
 } from '../lib/http/request.ts'
 import { ownOrderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
+import type { NetworkCounts } from '../queue/network-counts.ts'
 import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { contactOf, keepsContact } from './cart/contact.ts'
@@ -30,12 +31,13 @@ interface CheckoutRoutesDeps {
   readonly sales: Sales
   readonly checkout: Checkout
   readonly orders: Pick<Orders, 'beginPayment'>
+  readonly networks: Pick<NetworkCounts, 'ordered'>
   readonly traffic: CheckoutTraffic
 }
 
 const STATUS = { recorded: 201, live: 200, processing: 202 }
 
-export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: CheckoutRoutesDeps): Hono {
+export function checkoutRoutes({ buyers, sales, checkout, orders, networks, traffic }: CheckoutRoutesDeps): Hono {
   const app = new Hono()
   // All below it, so that a route added later is not open by mistake.
   app.use('/sales/*', buyers.throughEdge)
@@ -66,13 +68,20 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
       if (request.payment_method !== undefined && sale.payment === 'handover')
         refuse(invalidField('payment_method', 'is not taken: the order is paid in the shop'))
       const contact = keepsContact(sale) ? contactOf(c, sale, request, buyers.isEdge) : undefined
-      const networks = buyers.networksOf(c)
+      const around = buyers.networksOf(c)
       const { num: number, src: source } = admission
-      const buyer = { visitor, line, number, ...(source && { source }), ...contact, ...(networks && { networks }) }
+      const buyer = {
+        visitor,
+        line,
+        number,
+        ...(source && { source }),
+        ...contact,
+        ...(around && { networks: around }),
+      }
       const answer = checkout.checkout(inLine(sale, line), buyer, request, key)
       const outcome = answer instanceof Promise ? await answer : answer
       outcomeLabel = labelOf(outcome)
-      return respond(outcome, saleId, visitor)
+      return respond(outcome, saleId, visitor, buyers.asnOf(c))
     } catch (error) {
       if (error instanceof ProblemError) outcomeLabel = nameOf(error.problem)
       throw error
@@ -91,7 +100,7 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
    * after others; not while any are left, too few for this visitor or of another product, because others may be
    * called for those.
    */
-  function respond(outcome: Outcome, saleId: string, visitor: string): Response {
+  function respond(outcome: Outcome, saleId: string, visitor: string, asn: number | undefined): Response {
     if (outcome.kind === 'problem') {
       const { unpaid = 0 } = outcome
       const { type, product_id, remaining } = outcome.problem
@@ -110,6 +119,7 @@ export function checkoutRoutes({ buyers, sales, checkout, orders, traffic }: Che
         ? processingOrder(outcome.reservation, sales.get(saleId))
         : ownOrderAt({ tax: sales.get(saleId)?.tax ?? null, ...outcome.order }, sales.nowMs())
     if (kind !== 'processing') order.remaining = outcome.remaining
+    if (asn !== undefined && !replayed) networks.ordered(order.order_id, asn)
     order.order_token = buyers.orderToken(order)
     if (kind === 'processing' && !replayed) traffic.countProcessing()
     if (kind === 'recorded' && !replayed) orders.beginPayment(outcome.order)

@@ -67,6 +67,7 @@ test('checkouts in excess are turned away, and so are those of a sale that someb
     enterAdmitted: () => ({ sub: 'ann', num: 1 }),
     waitedMs: () => 0,
     networksOf() {},
+    asnOf() {},
     leave() {},
   }
   const [loadShedder, metrics] = [new LoadShedder(), createMetrics()]

@@ -91,6 +91,7 @@ function buyersCalls(status: string, outcome: object = RESERVED) {
       orderToken: () => 'token',
       waitedMs: () => 0,
       networksOf() {},
+      asnOf() {},
       enter() {},
       leave() {},
     },

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/lib/origin-process.ts'
+import { joinCounts } from '../../test/lib/samples.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { SaleMemory } from '../sales/sale-memory.ts'
 import { QueueReports, reportIn } from './queue-reports.ts'
@@ -137,9 +138,7 @@ test('knows who is on a protected site, and has come, by what the edge says of t
   const opens_at = new Date(Date.now() - 1_000).toISOString()
   const body = { name: 'Before a site', opens_at, admission: { rate_per_second: 50, max_inside: 20 } }
   expect((await origin.admin('PUT', `/sales/${sale}`, body)).status).toBe(201)
-  const none = { joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, answers: {}, sources: {} }
-  const tell = (sessions: Readonly<Record<string, number>>) =>
-    requestState(sale, { counts: JSON.stringify({ ...none, sessions }) })
+  const tell = (sessions: Readonly<Record<string, number>>) => requestState(sale, { counts: joinCounts({ sessions }) })
   await tell({ '1': 300, '2': 300, '3': 300 })
   const state = async () => (await requestState(sale)).body
   await expect.poll(state).toMatchObject({ phase: 'open', products: [], arrivals: 3, on_site: 3 })
@@ -147,24 +146,42 @@ test('knows who is on a protected site, and has come, by what the edge says of t
   await expect.poll(state).toMatchObject({ arrivals: 3, on_site: 2 })
 })
 
+test('the report says how much went to networks whose joins look like those of people', async () => {
+  const sale = await origin.sale({ total: 50 })
+  const counts = joinCounts({ networks: { '3320': [100, 2], '16276': [200, 0] } })
+  for (let times = 0; times < 2; times++) await requestState(sale, { counts })
+  await origin.sql()`
+    insert into view_counts (sale_id, minute, kind, by, key, counted)
+    select ${sale}, date_trunc('minute', now()), 'live', by, key, counted
+    from (values ('network', 'AS3320', 500), ('network', 'AS16276', 3), ('total', '', 503)) v (by, key, counted)`
+  for (const [asn, units] of [
+    ['3320', 3],
+    ['16276', 1],
+    [undefined, 2],
+  ] as const)
+    for (let i = 0; i < units; i++)
+      await origin.checkout(sale, {
+        body: { payment_method: 'pm_ok' },
+        headers: asn === undefined ? {} : { 'edge-token': origin.edgeToken, 'edge-asn': asn },
+      })
+  const honest = async () => (await origin.admin('GET', `/sales/${sale}/report`)).body.honest
+  await expect.poll(honest).toEqual({
+    units: 4,
+    outside: 3,
+    scripted: [{ network: 'AS16276', joined: 400, unproved: 0, views: 3, units: 1 }],
+  })
+})
+
 test('counts joins, refusals, proofs and what each rule met, and ignores counts of another form', async () => {
   const sale = await origin.sale()
   const when = { country: 'DE' }
   const { body } = await origin.admin('POST', `/sales/${sale}/rules`, { when, action: 'refuse' })
   const refusals = { refused: 3, 'proof-required': 1 }
-  const counts = {
-    joins: 7,
-    crowded: 0,
-    proofs: 2,
-    refusals,
-    met: { [String(body.rule)]: 3 },
-    answers: {},
-    sources: {},
-    sessions: {},
-  }
-  await requestState(sale, { counts: JSON.stringify(counts) })
-  await requestState(sale, { counts: JSON.stringify(counts) })
-  for (const wrong of ['{', '{}', JSON.stringify({ ...counts, joins: -1 })]) await requestState(sale, { counts: wrong })
+  const counted = { joins: 7, proofs: 2, refusals, met: { [String(body.rule)]: 3 } }
+  const counts = joinCounts(counted)
+  await requestState(sale, { counts })
+  await requestState(sale, { counts })
+  for (const wrong of ['{', '{}', joinCounts({ ...counted, joins: -1 })]) await requestState(sale, { counts: wrong })
   const rules = async () => (await origin.admin('GET', `/sales/${sale}/rules`)).body.rules
   await expect.poll(rules).toMatchObject([{ met: 6 }])
   const text = String((await origin.ops('/metrics')).body.text)

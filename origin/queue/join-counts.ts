@@ -11,6 +11,7 @@ import type { Metrics } from '../base/metrics.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Arrivals } from './arrivals.ts'
+import type { NetworkCounts } from './network-counts.ts'
 import type { ResponseTimes } from './response-times.ts'
 import type { SourceCounts } from './source-counts.ts'
 
@@ -24,6 +25,7 @@ interface JoinCounterDeps {
   readonly metrics: Pick<Metrics, 'edgeJoins' | 'edgeRefusals' | 'edgeProofs'>
   readonly saleCounts: { count(saleId: string, name: string, by: number): void }
   readonly sources: Pick<SourceCounts, 'count'>
+  readonly networks: Pick<NetworkCounts, 'count'>
   readonly arrivals: Pick<Arrivals, 'onSite'>
   readonly responseTimes: Pick<ResponseTimes, 'reported'>
   readonly log: Logger
@@ -39,7 +41,7 @@ export class JoinCounter {
   add(sale: string, text: string | undefined): void {
     const parsed = v.safeParse(Sent, text)
     if (!parsed.success) return
-    const { joins, proofs, sources, refusals, met, answers, sessions } = parsed.output
+    const { joins, proofs, sources, networks, refusals, met, answers, sessions } = parsed.output
     const { saleCounts, metrics, arrivals, responseTimes, log } = this.#deps
     const { edgeJoins, edgeProofs, edgeRefusals } = metrics
     if (joins > 0) {
@@ -51,6 +53,8 @@ export class JoinCounter {
       const { sale: number, line } = saleAndLineOf(name)
       arrivals.onSite(sale, line, Number(number), seconds)
     }
+    for (const [asn, [joined, unproved]] of Object.entries(networks))
+      this.#deps.networks.count(sale, Number(asn), joined, unproved)
     if (proofs > 0) edgeProofs.inc({ sale }, proofs)
     for (const [reason, count] of Object.entries(refusals)) {
       edgeRefusals.inc({ sale, reason }, count)

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../test/lib/eventually.ts'
 import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
+import { joinCounts } from '../../test/lib/samples.ts'
 import { useRedis } from '../../test/lib/servers.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { connectRedis } from '../lib/redis/redis.ts'
@@ -67,9 +68,7 @@ test('an origin knows its own while Redis is away', async () => {
 test('knows how long a protected site takes, where the edge reports enough of its answers', async () => {
   const state = (sale: string, times: readonly number[]) => {
     const answers = Object.fromEntries(times.map((ms, i) => [`0000000${i}`, ms]))
-    const counts = encodeURIComponent(
-      JSON.stringify({ joins: 0, crowded: 0, proofs: 0, refusals: {}, met: {}, sources: {}, sessions: {}, answers }),
-    )
+    const counts = encodeURIComponent(joinCounts({ answers }))
     return origin.call('GET', `/internal/sales/${sale}?counts=${counts}`, { token: origin.edgeToken })
   }
   const [slow, few, lied] = [await origin.sale(), await origin.sale(), await origin.sale()]

@@ -1,8 +1,10 @@
 /** The funnel adds up views, joins, turns, orders and money by source, and keeps its order of steps. */
+
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { eventually } from '../../test/lib/eventually.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
+import { joinCounts } from '../../test/lib/samples.ts'
 import { addUp } from './funnel.ts'
 
 const origin = useOrigin()
@@ -14,8 +16,8 @@ const row = (key: string, counts: object) => ({
 
 test('tells joins, turns, orders and money of each source, and of those without one', async () => {
   const sale = await origin.sale({ total: 10 })
-  const counts = { joins: 5, crowded: 0, proofs: 0, sources: { ads: 2, 'mail spring drop': 1 } }
-  const query = new URLSearchParams({ counts: JSON.stringify({ ...counts, refusals: {}, met: {}, answers: {} }) })
+  const counts = joinCounts({ joins: 5, sources: { ads: 2, 'mail spring drop': 1 } })
+  const query = new URLSearchParams({ counts })
   const told = await origin.call('GET', `/internal/sales/${sale}?${query}`, { token: origin.edgeToken })
   expect(told.status).toBe(200)
   const buy = async (src: string | undefined, payment_method?: string) => {

@@ -14,12 +14,14 @@ import { secondsOf } from './by-second/seconds.ts'
 import { KEPT_MINUTES, readMarkers, readSeconds } from './by-second/seconds-queries.ts'
 import { FINDING_ADVICE, reasonIn } from './finding-advice.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
+import type { ViewsByNetwork } from './honest-share.ts'
 import { type ListAnnouncements, saleReport } from './sale-report.ts'
 
 interface ReportDeps {
   readonly announcements?: ListAnnouncements
   /** Omitted if no views are counted. */
   readonly views?: ViewsBySource
+  readonly viewsByNetwork?: ViewsByNetwork
   readonly sql: Sql
   readonly config: Pick<Config, 'EDGE_URL' | 'PUBLIC_URL'>
   readonly sales: Pick<OperatedSales, 'find' | 'nowMs'>

@@ -17,6 +17,7 @@ import { available, phaseOf } from '../sales/sale-state.ts'
 import { firstOpeningMs, type Gauges, joinedOf, turnsOf, withCallsMade, withPeople } from './figures.ts'
 import { forecastAccuracy } from './forecast/forecast.ts'
 import { funnelOf, type ViewsBySource } from './funnel.ts'
+import { honestShareOf, type ViewsByNetwork } from './honest-share.ts'
 import {
   holdsOf,
   overtakingOf,
@@ -69,30 +70,33 @@ interface ReportDeps {
   readonly announcements?: ListAnnouncements
   /** Omitted if no views are counted. */
   readonly views?: ViewsBySource
+  readonly viewsByNetwork?: ViewsByNetwork
   readonly sql: Sql
   readonly config: { readonly EDGE_URL?: string | undefined; readonly PUBLIC_URL?: string | undefined }
   readonly nowMs: () => number
 }
 
 export async function saleReport(
-  { announcements, views, sql, config, nowMs }: ReportDeps,
+  { announcements, views, viewsByNetwork, sql, config, nowMs }: ReportDeps,
   sale: SaleRow,
 ): Promise<SaleReport> {
   const { sale_id: saleId } = sale
   const overMs = (sale.ended_at ?? sale.ends_at)?.getTime() ?? Number.POSITIVE_INFINITY
   const untilMs = Math.min(nowMs(), overMs)
   const [from, to] = [new Date(sale.opens_at.getTime() - BEFORE_MS), new Date(untilMs + AFTER_MS)]
-  const [orders, sold, totals, minutes, { rules, blocks }, happened, announced, funnel, holds] = await Promise.all([
-    orderFigures(sql, saleId),
-    soldByProduct(sql, saleId),
-    minuteTotals(sql, saleId),
-    minutesBetween(sql, saleId, from, to, MOST_MINUTES),
-    protection(sql, saleId, sale.created_at, to),
-    incidents(sql, saleId, LISTED),
-    announcements?.(sql, saleId, LISTED) ?? [],
-    funnelOf({ sql, views }, sale),
-    holdFigures(sql, saleId, HOLD_LENGTHS),
-  ])
+  const [orders, sold, totals, minutes, { rules, blocks }, happened, announced, funnel, holds, honest] =
+    await Promise.all([
+      orderFigures(sql, saleId),
+      soldByProduct(sql, saleId),
+      minuteTotals(sql, saleId),
+      minutesBetween(sql, saleId, from, to, MOST_MINUTES),
+      protection(sql, saleId, sale.created_at, to),
+      incidents(sql, saleId, LISTED),
+      announcements?.(sql, saleId, LISTED) ?? [],
+      funnelOf({ sql, views }, sale),
+      holdFigures(sql, saleId, HOLD_LENGTHS),
+      viewsByNetwork ? honestShareOf(sql, saleId, viewsByNetwork) : null,
+    ])
   const reserved = orders.reduce((all, one) => all + one.reserved, 0)
   const fairness: Fairness[] = []
   // The lines are processed one after another, because each is a calculation over all orders of its line.
@@ -111,6 +115,7 @@ export async function saleReport(
     curves: { minutes_per_point, minutes: points },
     fairness,
     attacks: { refused: refusalsOf(totals.counts), rules, blocks },
+    honest,
     incidents: happened,
     announcements: announced
       .toReversed()

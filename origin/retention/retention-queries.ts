@@ -134,6 +134,15 @@ export async function deleteSources(tx: Queryable, days: number): Promise<number
   return count
 }
 
+/** Deletes the counts by network of sales that ended that long ago. */
+export async function deleteNetworks(tx: Queryable, days: number): Promise<number> {
+  const { count } = await tx`
+    delete from sale_networks where sale_id in (
+      select sale_id from sales s where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
+        and exists (select from sale_networks o where o.sale_id = s.sale_id) limit 1)`
+  return count
+}
+
 /** The counts of sales that are long over, and old ones of the front, which belongs to no sale. */
 export async function deleteViewCounts(tx: Queryable, days: number): Promise<number> {
   const { count } = await tx`

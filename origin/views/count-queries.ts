@@ -105,10 +105,10 @@ export const replaceRecount = (sql: Sql, { saleId, from, to }: Period, rows: rea
     await addCounts(tx, 'recount', rows)
   })
 
-/** The counted views of a sale by source, all in all, for its funnel. */
-export async function countedBySource(sql: Sql, saleId: string): Promise<{ key: string; views: number }[]> {
+/** The counted views of a sale by source or by network, all in all. */
+export const countedBy = (by: 'source' | 'network') => async (sql: Sql, saleId: string) => {
   const period = await countedPeriod(sql, saleId)
   if (!period) return []
-  const sums = await sumCounts(sql, { saleId, ...period }, 'source')
+  const sums = await sumCounts(sql, { saleId, ...period }, by)
   return sums.map(({ key, counted }) => ({ key, views: counted }))
 }

@@ -40,6 +40,8 @@ export const EDGE_LANGUAGE_HEADER = 'edge-language'
  * if there is no limit.
  */
 export const EDGE_NETWORKS_HEADER = 'edge-networks'
+/** The number of the buyer's network (ASN), sent with a checkout; omitted if it is unknown. */
+export const EDGE_ASN_HEADER = 'edge-asn'
 /**
  * The time that the Worker spent on the call in milliseconds, without the time of receiving its body. It counts only
  * with the edge's token.
@@ -228,6 +230,11 @@ export const JoinCounts = v.object({
    * second, by the digest of both (edge/protect/answer-times.ts).
    */
   answers: byName(/^[0-9a-f]{8}$/),
+  /**
+   * The new places by the number of their network (ASN), as far as it is known, and the joins from there that were
+   * refused for want of a proof of work.
+   */
+  networks: v.record(v.pipe(v.string(), v.regex(/^\d{1,9}$/)), v.tuple([count, count])),
   /**
    * The sessions on a protected site that began, were extended or ended: the seconds for which each lasts unless its
    * visitor comes back, 0 once it has ended. By ticket number, with the line unless it is the public one.

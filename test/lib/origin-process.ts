@@ -66,6 +66,13 @@ function ownStores() {
   return () => ({ databaseUrl: database.url, redisUrl: redis.url })
 }
 
+interface CheckoutOptions {
+  readonly token?: string
+  readonly key?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** An origin of the file's own, which the file may kill, stop or configure; by default on its own stores. */
 export function useOwnOrigin(
   stores: () => Stores = ownStores(),
@@ -185,11 +192,11 @@ function clientOf(at: () => { url: string; opsUrl: string; sql: postgres.Sql; ke
       })
     },
 
-    async checkout(sale: string, options: { token?: string; key?: string; body?: unknown } = {}): Promise<Answer> {
+    async checkout(sale: string, options: CheckoutOptions = {}): Promise<Answer> {
       return call('POST', `/sales/${sale}/checkout`, {
         token: options.token ?? (await this.token(sale)),
         body: options.body ?? {},
-        headers: { 'idempotency-key': options.key ?? randomUUID() },
+        headers: { 'idempotency-key': options.key ?? randomUUID(), ...options.headers },
       })
     },
 

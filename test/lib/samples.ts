@@ -1,8 +1,10 @@
 /** A sale and a reservation for tests that need only a few of their fields. */
+
 import { randomUUIDv7 } from 'node:crypto'
 import type { Reservation } from '../../origin/ledger/record.ts'
 import { ONE_LINE } from '../../shared/api/access.ts'
 import { NO_DELIVERY } from '../../shared/api/goods.ts'
+import type { JoinCounts } from '../../shared/api/internal.ts'
 import { DEFAULT_MAILS } from '../../shared/api/mails.ts'
 import { NO_CONTACT, type SaleConfig } from '../../shared/api/operators/sale-config.ts'
 
@@ -51,3 +53,19 @@ export const reservationOf = (sale: string): Reservation => ({
   hash: 'h',
   method: null,
 })
+
+/** What the edge counts of those who join, in a state request: nothing but what is given. */
+export const joinCounts = (some: Partial<JoinCounts>): string => {
+  const none = {
+    joins: 0,
+    crowded: 0,
+    proofs: 0,
+    sources: {},
+    refusals: {},
+    met: {},
+    answers: {},
+    sessions: {},
+    networks: {},
+  }
+  return JSON.stringify({ ...none, ...some } satisfies JoinCounts)
+}

@@ -1308,6 +1308,17 @@ export interface Report {
       readonly made_meanwhile: number
     }
   }
+  readonly honest: {
+    readonly units: number
+    readonly outside: number
+    readonly scripted: readonly {
+      readonly network: string
+      readonly joined: number
+      readonly unproved: number
+      readonly views: number
+      readonly units: number
+    }[]
+  } | null
   readonly incidents: readonly ({
     readonly at: string
     readonly kind: 'action' | 'finding'

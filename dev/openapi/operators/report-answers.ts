@@ -137,6 +137,13 @@ export const Report = v.object({
     rules: v.array(v.object({ note: text, action: text, met: whole })),
     blocks: v.object({ in_force: whole, made_meanwhile: whole }),
   }),
+  honest: v.nullable(
+    v.object({
+      units: whole,
+      outside: whole,
+      scripted: v.array(v.object({ network: text, joined: whole, unproved: whole, views: whole, units: whole })),
+    }),
+  ),
   incidents: v.array(
     v.object({
       at: text,

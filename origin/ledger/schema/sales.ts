@@ -314,6 +314,26 @@ export const saleMinutes = pgTable(
   (t) => [primaryKey({ columns: [t.sale_id, t.minute] })],
 )
 
+/** The joins of a sale by the number of the network (ASN) that they came from. */
+export const saleNetworks = pgTable(
+  'sale_networks',
+  {
+    sale_id: text().notNull(),
+    asn: integer().notNull(),
+    /** How many places were given out. */
+    joined: bigint({ mode: 'number' }).notNull().default(0),
+    /** How many joins were refused for want of a proof of work. */
+    unproved: bigint({ mode: 'number' }).notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.sale_id, t.asn] })],
+)
+
+/** The network of an order's checkout, if the edge knew it. The number names a carrier or a company, and no person. */
+export const orderNetworks = pgTable('order_networks', {
+  order_id: uuid().primaryKey(),
+  asn: integer().notNull(),
+})
+
 /** The visitors of a sale by where they came from. */
 export const saleSources = pgTable(
   'sale_sources',

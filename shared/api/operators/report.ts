@@ -2,6 +2,20 @@
 
 import type { Texts } from '../fields.ts'
 
+/** The units sold outside the networks whose joins look like those of scripts: without pages, or without proofs. */
+export interface HonestShare {
+  /** The units that were sold to buyers whose network is known, and those of them outside. */
+  readonly units: number
+  readonly outside: number
+  readonly scripted: readonly {
+    readonly network: string
+    readonly joined: number
+    readonly unproved: number
+    readonly views: number
+    readonly units: number
+  }[]
+}
+
 export interface SaleReport {
   readonly sale: string
   readonly name: string
@@ -75,6 +89,8 @@ export interface SaleReport {
     readonly rules: readonly { readonly note: string; readonly action: string; readonly met: number }[]
     readonly blocks: { readonly in_force: number; readonly made_meanwhile: number }
   }
+  /** Null if no network is known by its number, or nothing was sold. */
+  readonly honest: HonestShare | null
   readonly incidents: readonly Incident[]
   readonly announcements: readonly {
     readonly level: string

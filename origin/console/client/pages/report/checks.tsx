@@ -23,7 +23,8 @@ export const Checks = ({ report }: Props) => (
 
 const inWords = (reason: string) => reason.replaceAll(/[-_]/g, ' ')
 
-function BotsAndRules({ report: { attacks, sale } }: Props) {
+function BotsAndRules({ report }: Props) {
+  const { attacks, sale } = report
   const { refused, rules, blocks } = attacks
   const groups: readonly (readonly [name: string, kind: 'refused' | 'rule', rows: Report['attacks']['refused']])[] = [
     ['Refused at joining', 'refused', refused.filter(({ at }) => at === 'joining')],
@@ -83,7 +84,55 @@ function BotsAndRules({ report: { attacks, sale } }: Props) {
         {blocks.in_force} {blocks.in_force === 1 ? 'block is' : 'blocks are'} in force, {blocks.made_meanwhile} of them
         made since the sale was created.
       </p>
+      <Honest report={report} />
     </Section>
+  )
+}
+
+/** An estimate by networks. What it rests on is beside it, so that nobody takes it for more. */
+function Honest({ report: { honest } }: Props) {
+  if (honest === null) return null
+  const { units, outside, scripted } = honest
+  return (
+    <>
+      <h3>Honest share</h3>
+      <p>
+        <b>{percent(outside / units)}</b> of {count(units)} units went to networks whose joins look like those of
+        people.
+      </p>
+      {scripted.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Looks like scripts</th>
+              <th scope="col" class="n">
+                Joins
+              </th>
+              <th scope="col" class="n wide">
+                Pages seen
+              </th>
+              <th scope="col" class="n">
+                Units
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {scripted.map(({ network, joined, views, units: bought }) => (
+              <tr key={network}>
+                <th scope="row">{network}</th>
+                <td class="n">{count(joined)}</td>
+                <td class="n wide">{count(views)}</td>
+                <td class="n">{count(bought)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p class="small quiet">
+        Such a network has less than one page that counts as seen for two joins, or brings a proof of work for less than
+        a tenth of those asked for. Buyers whose network is not known are left out.
+      </p>
+    </>
   )
 }
 
