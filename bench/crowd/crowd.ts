@@ -106,6 +106,8 @@ export class Crowd {
   readonly schedule: ScheduleCopy
   readonly visitors: readonly Visitor[]
   ended = 0
+  /** Ends what visitors by the client wait for. */
+  readonly ending = new AbortController()
   readonly options: CrowdOptions
   /** The first step: a join, or the proof of work before it if the sale requires one. */
   readonly entry: Step
@@ -163,6 +165,7 @@ export class Crowd {
   /** Visitors who are still there have given up. */
   stop(): void {
     clearTimeout(this.#timer)
+    this.ending.abort()
     this.schedule.stop()
     this.#hasty.close()
     for (const visitor of this.visitors) this.finish(visitor, visitor.isBehindOthers ? 'others_first' : 'gave_up')

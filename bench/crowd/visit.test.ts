@@ -38,7 +38,9 @@ async function shop({ onTestFinished }: TestContext) {
     const answers = script[`${request.method} ${request.url}`] ?? []
     const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [404, {}]
     if (status === NEVER) return
-    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+    const isText = typeof body === 'string'
+    const type = isText ? {} : { 'content-type': 'application/json' }
+    response.writeHead(status, { ...type, ...headers }).end(isText ? body : JSON.stringify(body))
   })
   onTestFinished(stop)
   const crowdAt = (...arrivalsMs: number[]) =>
@@ -106,6 +108,35 @@ test.concurrent('a page waits for nobody in line or in the shop', async (context
   expect(page).toBe(200)
   crowd.close()
 })
+
+test.concurrent('one who comes by the published client waits by it, and goes on as every program', async (context) => {
+  const { script, crowdAt } = await shop(context)
+  const ready = { status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(60) }
+  script[JOIN] = [[503, {}, { 'retry-after': '0' }], joinedByProgram]
+  script[STATUS] = [
+    [200, place({ status: 'waiting', position_in_queue: 5 })],
+    [200, place(ready)],
+  ]
+  script['POST /sales/s/checkout'] = [soldOut]
+  const crowd = crowdAt(NEVER_COMES, performance.now())
+  const [other, visitor] = crowd.visitors as [Visitor, Visitor]
+  crowd.finish(other, 'no_show')
+  visitor.plan = PLAN.poller
+  await crowd.schedule.read()
+  await crowd.play()
+  crowd.close()
+  expect(crowd.tally.requests).toMatchObject({ join: 2, status: 2, checkout: 1 })
+  expect(crowd.tally.latency.join.summary()).toMatchObject({ count: 1 })
+  expect([...crowd.tally.refusals]).toEqual([
+    ['join 503', 1],
+    ['checkout 410', 1],
+  ])
+  expect(crowd.tally.counts).toMatchObject({ joined: 1, admitted: 1, waiting: 0 })
+  expect(crowd.tally.ends).toMatchObject({ sold_out: 1 })
+  expect([...crowd.tally.complaints]).toEqual([])
+})
+/** An arrival that is not waited for. */
+const NEVER_COMES = 1e12
 
 test.concurrent('a refused join counts towards latency until it is served', async (context) => {
   const { script, played } = await shop(context)

@@ -17,6 +17,7 @@ import { type Answer, headerOf } from '../lib/http.ts'
 import { cookieIn, ownPageIn, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin } from './bots.ts'
 import { authenticate, checkout, giveBack, pay, pollOrder, refusedForGood } from './buy.ts'
+import { comesByClient, waitByClient } from './by-client.ts'
 import type { Crowd } from './crowd.ts'
 import { BY_SCRIPT } from './requests.ts'
 import { comeByFront, readFeed } from './shop-front.ts'
@@ -35,9 +36,13 @@ const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => voi
   front: comeByFront,
   arrive: loadPage,
   prove,
-  join,
+  join: (crowd, visitor, dueMs) => (comesByClient(visitor) ? byClient(crowd, visitor) : join(crowd, visitor, dueMs)),
   wait: (crowd, visitor, dueMs) =>
-    visitor.inBrowser() ? readSchedule(crowd, visitor, dueMs) : pollStatus(crowd, visitor, dueMs, 'status'),
+    comesByClient(visitor)
+      ? byClient(crowd, visitor)
+      : visitor.inBrowser()
+        ? readSchedule(crowd, visitor, dueMs)
+        : pollStatus(crowd, visitor, dueMs, 'status'),
   claim: claimTurn,
   checkout,
   pay,
@@ -126,7 +131,7 @@ function handleJoin(
   crowd: Crowd,
   visitor: Visitor,
   { number, token }: { readonly number: number; readonly token: string },
-  { sentMs, answeredMs }: Answer,
+  { sentMs, answeredMs }: Pick<Answer, 'sentMs' | 'answeredMs'>,
   meantMs: number,
 ) {
   const { tally } = crowd
@@ -141,6 +146,13 @@ function handleJoin(
   tally.counts.joined++
   crowd.go(visitor, 'wait')
 }
+
+const byClient = (crowd: Crowd, visitor: Visitor) =>
+  void waitByClient(crowd, visitor, {
+    joined: (place, times) => handleJoin(crowd, visitor, place, times, times.sentMs),
+    admitted: (token, endsMs, serving, answeredMs) => admit(crowd, visitor, token, endsMs, serving, { answeredMs }),
+    over: (as, seenMs) => over(crowd, visitor, as, seenMs),
+  })
 
 /** Reads the public schedule, and claims the turn once the queue has reached the visitor's place. */
 function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
@@ -221,7 +233,7 @@ function admit(
   token: string,
   endsMs: number,
   serving: number | null,
-  { answeredMs }: Answer,
+  { answeredMs }: Pick<Answer, 'answeredMs'>,
 ) {
   visitor.admittedMs = answeredMs
   visitor.admittedAtServing = serving

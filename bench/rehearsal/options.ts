@@ -35,7 +35,8 @@ The crowd
   --refunds SHARE      of confirmed orders that an operator refunds, whole or in part (0.05; with --faults 0.2, and
                        cancels, or puts back for sale)
   --no-shows SHARE     of visitors who do not come when they are called (0)
-  --pollers SHARE      of visitors whose client has no script, and polls the status (0.02)
+  --pollers SHARE      of visitors whose client has no script, and polls the status (0.02), every other one by the
+                       client that other teams install
   --known SHARE        of visitors who bring a cookie (0.02)
   --front SHARE        of visitors who come by the shop front, search, and read the sale's posts while they wait
                        (0.1; 0 is for an edge before another site, which has no front)
