@@ -30,3 +30,19 @@ test('a list of several in one line stays as it is, so that its types fail and i
   expect(without("import { page } from './gone/page.ts'", list)).toEqual([list])
   expect(without(list)).toEqual([list])
 })
+
+test('a page that is loaded when it is shown goes with its route, in one line or three', () => {
+  const stays = "const KeptPage = lazily(() => import('./kept/kept.tsx').then(({ KeptPage }) => KeptPage))"
+  expect(
+    without(
+      stays,
+      "const FeedPage = lazily(() => import('./gone/feed.tsx').then(({ FeedPage }) => FeedPage))",
+      'const CodesPage = lazily(() =>',
+      "  import('./gone/codes.tsx').then(({ CodesPage }) => CodesPage),",
+      ')',
+      "  ['/feed', FeedPage],",
+      "  ['/codes', CodesPage],",
+      "  ['/kept', KeptPage],",
+    ),
+  ).toEqual([stays, "  ['/kept', KeptPage],"])
+})

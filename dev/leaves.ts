@@ -26,13 +26,15 @@ const LISTS = [
   'test/explore/shop/members.ts',
 ]
 /** The parts of the repository that are copied, and results of builds that are not. */
-const PARTS = ['bench', 'client', 'deploy', 'dev', 'docs', 'edge', 'examples', 'origin', 'shared', 'test']
+const PARTS = ['bench', 'client', 'deploy', 'dev', 'docs', 'edge', 'examples', 'origin', 'shared', 'test', 'vendor']
 const FILES = ['README.md', 'package.json', 'package-lock.json', 'tsconfig.json', 'wrangler.toml']
 const BUILT = /\/(dist|results|\.wrangler)(\/|$)/
 
 const isGone = (path: string) => FEATURES.some((gone) => path === gone || path.startsWith(`${gone}/`))
 
 const IMPORT = /^(?:import|export) (?:type )?(?<names>[^'"]*?)(?: from )?'(?<from>[^']+)'\n/gm
+/** A page of the console that is loaded when it is shown. */
+const LAZY = /^const (?<name>\w+) = lazily\(\(\) =>\s+import\('(?<from>[^']+)'\).*\n(?:\)\n)?/gm
 
 /**
  * Returns the text of a file that lists features without them: without the imports that lead to a deleted file, and
@@ -40,7 +42,12 @@ const IMPORT = /^(?:import|export) (?:type )?(?<names>[^'"]*?)(?: from )?'(?<fro
  */
 export function withoutEntries(text: string, leadsToGone: (from: string) => boolean): string {
   const names: string[] = []
-  const rest = text.replace(IMPORT, (all, brought: string, from: string) => {
+  const eager = text.replace(LAZY, (all, name: string, from: string) => {
+    if (!leadsToGone(from)) return all
+    names.push(name)
+    return ''
+  })
+  const rest = eager.replace(IMPORT, (all, brought: string, from: string) => {
     if (!leadsToGone(from)) return all
     names.push(
       ...brought
