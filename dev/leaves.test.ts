@@ -25,6 +25,22 @@ test('the imports of a deleted room go with the lines, the statements and the li
   ).toEqual([stays, 'const LIST: readonly Part[] = []', "  ['/kept', kept],"])
 })
 
+test('a page of a deleted room whose script is loaded later goes too, on one line or on several', () => {
+  const kept = "const Kept = lazily(() => import('./kept/kept.tsx').then(({ Kept }) => Kept))"
+  expect(
+    without(
+      "const Gone = lazily(() => import('./gone/gone.tsx').then(({ Gone }) => Gone))",
+      kept,
+      'const AlsoGone = lazily(() =>',
+      "  import('./gone/also.tsx').then(({ AlsoGone }) => AlsoGone),",
+      ')',
+      "  ['/kept', Kept],",
+      "  ['/gone', Gone],",
+      "  ['/also', AlsoGone],",
+    ),
+  ).toEqual([kept, "  ['/kept', Kept],"])
+})
+
 test('a list of several in one line stays as it is, so that its types fail and it is written on several lines', () => {
   const list = 'const LIST = [kept, page]'
   expect(without("import { page } from './gone/page.ts'", list)).toEqual([list])
