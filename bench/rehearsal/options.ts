@@ -81,7 +81,7 @@ Faults, on its own system
 
 Before another site, on its own system
   --protect            clients without cookies come to a site that the waiting room protects, leave it and come back:
-                       judges who is let in, while the site is fast and slow, in three and a half minutes
+                       judges who is let in, while the site is fast and slow, in four minutes
                        (4000 visitors and a rate of 50, unless --visitors and --rate say otherwise)
 
 How many may come, on its own system

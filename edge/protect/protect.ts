@@ -4,6 +4,7 @@
  * responses end or renew the visitor's session. docs/protect.md
  */
 import { queueName } from '../../shared/api/access.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type AdmissionClaims, isEdgeToken } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
 import { TARGETED } from '../http/cache.ts'
@@ -36,6 +37,8 @@ import { asksAsCloudflare, sendWaitingRoom } from './cf-waiting-room.ts'
 const ADMISSION_HEADER = 'x-admission-token'
 /** The header in which the site's response ends the visitor's session or begins it anew: `end` or `renew`. */
 const SESSION_HEADER = 'x-admission-session'
+/** The number of sessions that an isolate remembers. */
+const MAX_REPORTED = 50_000
 /** The requested page is remembered this long while the visitor waits, and its address may have this length. */
 const RETURN_SECONDS = 24 * 3600
 const MAX_RETURN = 1_000
@@ -85,9 +88,7 @@ async function guard(site: Site, call: Call): Promise<Response> {
     return asksAsCloudflare(call) ? sendWaitingRoom(now, place.claims.num) : toTheQueue(sale, line, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
   await refuseLeft(place.claims, now, call)
-  const issued = await issueAdmission(place.claims, call)
-  reportSession(issued.claims, call)
-  return visit(site, issued, call)
+  return visit(site, await issueAdmission(place.claims, call), call)
 }
 
 /**
@@ -134,6 +135,7 @@ export function showWantedPage(sale: string, call: Call): Response {
 
 /** Passes the request of an admitted visitor on, whose session the site's response may end or renew. */
 async function visit(site: Site, admission: Admission, call: Call): Promise<Response> {
+  reportSession(admission.claims, call)
   const response = await passAdmitted(site, admission, call)
   const command = response.headers.get(SESSION_HEADER)?.trim().toLowerCase()
   if (command === 'end') {
@@ -161,8 +163,17 @@ async function endSession(sale: string, { claims }: Admission, call: Call): Prom
   count({ sale }, { sessions: { [sessionName(claims)]: 0 } }, call)
 }
 
-/** Tells the origin that the visitor has come, and how long they may stay unless they come back before. */
+/** When each session ends that this isolate has reported, in seconds since the epoch. */
+const reported = new RecentMap<string, number>(MAX_REPORTED)
+
+/**
+ * Tells the origin that the visitor has come, and how long they may stay unless they come back before. Each isolate
+ * says it once for each admission, since that may have been issued in the line.
+ */
 function reportSession(claims: AdmissionClaims, call: Call): void {
+  const session = `${claims.sale} ${sessionName(claims)}`
+  if (reported.get(session) === claims.exp) return
+  reported.set(session, claims.exp)
   const leftSeconds = Math.max(0, claims.exp - Math.floor(call.nowMs / 1000))
   count(claims, { sessions: { [sessionName(claims)]: leftSeconds } }, call)
 }

@@ -158,17 +158,20 @@ const roundRate = (rate: number) => Math.round(rate * 1000) / 1000
 /**
  * How many more may be called before someone is let in who can find nothing, or no room. The limit by units holds in
  * expectation, since units given back or wanted twice cannot be foreseen. The limit by room (`max_inside`) counts who
- * has a unit in a cart, waits for stock, is on a protected site, or is called and likely to come.
+ * has a unit in a cart, waits for stock, is on a protected site, or is called and likely to come; before a site without
+ * units here everybody who may come.
  */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
   const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.waiting_for_stock) * state.share
-  const { coming_units, coming_people } = comingIn(memory, called, settings)
+  const { coming_units, coming_people, may_come } = comingIn(memory, called, settings)
   // Where few of those called come, several are called for one unit.
   const forUnits = hasUnits(state)
     ? (units - settings.admissionsPerUnit * coming_units) / showRatio(memory, settings).unitShare
     : Number.POSITIVE_INFINITY
   const { max_inside } = state.admission
-  const inside = unitsOf(state, 'held') + state.waiting_for_stock + state.on_site + coming_people
+  // A site that is protected from too many has room for all who may come, and not only for those who likely do.
+  const coming = hasUnits(state) ? coming_people : may_come
+  const inside = unitsOf(state, 'held') + state.waiting_for_stock + state.on_site + coming
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }
