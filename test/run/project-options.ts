@@ -18,5 +18,5 @@ export const waiting = {
  */
 export const few = { maxWorkers: availableParallelism(), sequence: { groupOrder: 0 } }
 
-/** All other tests mainly wait: with two workers for each processor, a third of the time would be idle. */
-export const many = { maxWorkers: 3 * availableParallelism(), sequence: { groupOrder: 1 } }
+/** All other tests mainly wait: with one worker for each processor, half of the time would be idle. */
+export const many = { maxWorkers: 2 * availableParallelism(), sequence: { groupOrder: 1 } }
