@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Counter, Gauge } from 'prom-client'
 import { machine, type Runtime, sleep } from './runtime.ts'
 import { Signal } from './signal.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** After consecutive failures the pause doubles, up to this (or the usual pause, where that is longer). */
 const MAX_PAUSE_MS = 3_000
@@ -76,5 +77,26 @@ export function loop(
       await running
     },
     wake: signal.notify,
+  }
+}
+
+/**
+ * A loop that writes what was gathered since its last round. Once stopped it writes the rest, within a bound, because
+ * a store may be away.
+ */
+export function writingLoop(
+  name: string,
+  everyMs: number,
+  deps: LoopDeps,
+  write: () => Promise<unknown>,
+  lastWithinMs = 1_000,
+): Loop {
+  const writing = loop(name, everyMs, deps, write)
+  return {
+    ...writing,
+    async stop() {
+      await writing.stop()
+      await withTimeout(write(), lastWithinMs).catch(() => {})
+    },
   }
 }

@@ -4,11 +4,9 @@
  * written once a second. A process that dies loses those of its last second.
  */
 import type { Sql } from '../ledger/connection.ts'
-import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { type Actor, type LoopDeps, writingLoop } from '../lib/loop.ts'
 
 const WRITE_MS = 1_000
-const STOP_TIMEOUT_MS = 1_000
 /** Networks and orders that wait for the ledger; further ones are not counted. */
 const MAX_WAITING = 20_000
 
@@ -28,12 +26,7 @@ export class NetworkCounts {
 
   constructor({ sql, ...deps }: LoopDeps & { readonly sql: Sql }) {
     this.#sql = sql
-    const writing = loop('network counts', WRITE_MS, deps, () => this.#write())
-    const stop = async () => {
-      await writing.stop()
-      await withTimeout(this.#write(), STOP_TIMEOUT_MS).catch(() => {})
-    }
-    this.actor = { start: writing.start, stop }
+    this.actor = writingLoop('network counts', WRITE_MS, deps, () => this.#write())
   }
 
   /** Adds joins, and joins that were refused for want of a proof of work. */

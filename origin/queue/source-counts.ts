@@ -4,11 +4,9 @@
  */
 import { OTHER_SOURCE, TYPED } from '../../shared/api/views/source.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { type Actor, type LoopDeps, writingLoop } from '../lib/loop.ts'
 
 const WRITE_MS = 1_000
-const STOP_TIMEOUT_MS = 1_000
 /** A sale has at most about this many sources; those that come later count as `other`. Anybody can make up more. */
 const MAX_SOURCES = 200
 /** Sources of all sales that wait for the ledger; further ones count as `other` of their sale. */
@@ -24,12 +22,7 @@ export class SourceCounts {
 
   constructor({ sql, ...deps }: LoopDeps & { readonly sql: Sql }) {
     this.#sql = sql
-    const writing = loop('source counts', WRITE_MS, deps, () => this.#write())
-    const stop = async () => {
-      await writing.stop()
-      await withTimeout(this.#write(), STOP_TIMEOUT_MS).catch(() => {})
-    }
-    this.actor = { start: writing.start, stop }
+    this.actor = writingLoop('source counts', WRITE_MS, deps, () => this.#write())
   }
 
   count(sale: string, source: string = TYPED, step: Step, by = 1): void {

@@ -9,8 +9,7 @@ import type { Figures } from '../../shared/api/operators/report.ts'
 import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
-import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { type Actor, type LoopDeps, writingLoop } from '../lib/loop.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { QueueReports } from '../queue/queue-reports.ts'
 import { available } from '../sales/sale-state.ts'
@@ -25,7 +24,6 @@ const WRITE_MS = 1_000
  * missing after 15 seconds.
  */
 const EDGE_TIME_EVERY_MS = 5_000
-const STOP_TIMEOUT_MS = 1_000
 /** Old seconds are deleted this often. */
 const DELETE_EVERY_MS = 60_000
 
@@ -70,12 +68,7 @@ export class SaleCounts {
 
   constructor(deps: SaleCountsDeps) {
     this.#deps = deps
-    const writing = loop('sale minutes', WRITE_MS, deps, () => this.#write())
-    const stop = async () => {
-      await writing.stop()
-      await withTimeout(this.#write(), STOP_TIMEOUT_MS).catch(() => {})
-    }
-    this.actor = { start: writing.start, stop }
+    this.actor = writingLoop('sale minutes', WRITE_MS, deps, () => this.#write())
   }
 
   /** Adds to a count of the current minute, such as `joined` or `refused.<reason>`. */

@@ -10,8 +10,7 @@ import { hashOf } from '../../shared/lib/hash.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { close, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import { isLedgerAway, type Sql } from '../ledger/connection.ts'
-import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { type Loop, type LoopDeps, writingLoop } from '../lib/loop.ts'
 import type { Sales } from '../sales/sales.ts'
 
 /** Sessions that write and count views are apart from those that checkouts wait for. */
@@ -44,18 +43,12 @@ export class ViewLog {
   #events: ViewEvent[] = []
   /** Events dropped since the last write that succeeded. */
   #dropped = 0
-  readonly #writing: ReturnType<typeof loop>
-  readonly actor: Actor
+  readonly actor: Loop
 
   constructor(deps: ViewLogDeps, maxEvents = MAX_EVENTS) {
     this.#deps = deps
     this.#maxEvents = maxEvents
-    this.#writing = loop('view log', WRITE_MS, deps, () => this.#write())
-    const stop = async () => {
-      await this.#writing.stop()
-      await withTimeout(this.#write(), STOP_TIMEOUT_MS).catch(() => {})
-    }
-    this.actor = { start: this.#writing.start, stop }
+    this.actor = writingLoop('view log', WRITE_MS, deps, () => this.#write(), STOP_TIMEOUT_MS)
   }
 
   async add({ dropped, events }: ViewBatch): Promise<void> {
@@ -66,7 +59,7 @@ export class ViewLog {
     const room = Math.max(0, this.#maxEvents - this.#events.length)
     this.#drop(known.length - room)
     this.#events.push(...known.slice(0, room))
-    if (this.#events.length >= WRITE_EVENTS) this.#writing.wake()
+    if (this.#events.length >= WRITE_EVENTS) this.actor.wake()
   }
 
   /** Anyone can invent the name of a sale, and each would have rows of its own. */
