@@ -125,21 +125,16 @@ export async function deleteMinutes(tx: Queryable, days: number): Promise<number
   return count
 }
 
-/** Deletes the counts by source of sales that ended that long ago. */
-export async function deleteSources(tx: Queryable, days: number): Promise<number> {
+/** Deletes the counts by source, or by network, of a sale that ended that long ago. */
+export async function deleteSaleCounts(
+  tx: Queryable,
+  table: 'sale_sources' | 'sale_networks',
+  days: number,
+): Promise<number> {
   const { count } = await tx`
-    delete from sale_sources where sale_id in (
+    delete from ${tx(table)} where sale_id in (
       select sale_id from sales s where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
-        and exists (select from sale_sources o where o.sale_id = s.sale_id) limit 1)`
-  return count
-}
-
-/** Deletes the counts by network of sales that ended that long ago. */
-export async function deleteNetworks(tx: Queryable, days: number): Promise<number> {
-  const { count } = await tx`
-    delete from sale_networks where sale_id in (
-      select sale_id from sales s where coalesce(s.ended_at, s.ends_at) < ${before(tx, days)} and not ${isInUse(tx)}
-        and exists (select from sale_networks o where o.sale_id = s.sale_id) limit 1)`
+        and exists (select from ${tx(table)} o where o.sale_id = s.sale_id) limit 1)`
   return count
 }
 
