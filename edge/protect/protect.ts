@@ -181,17 +181,17 @@ function reportSession(claims: AdmissionClaims, call: Call): void {
 const sessionName = (claims: AdmissionClaims) => queueName(String(claims.num), lineOf(claims))
 
 /** Passes the request of an admitted visitor on. How long the site takes to answer it steers the line. */
-async function passAdmitted({ sale, ...site }: Site, { token, claims }: Admission, call: Call): Promise<Response> {
+async function passAdmitted(site: Site, { token, claims }: Admission, call: Call): Promise<Response> {
   const beganMs = Date.now()
   let status: number | null = null
   try {
-    const response = await pass({ sale, ...site }, token, call)
+    const response = await pass(site, token, call)
     status = response.status
     return response
   } finally {
     const { body } = call.request
     const answer = { visitor: claims.sub, hasBody: body !== null, beganMs, tookMs: Date.now() - beganMs, status }
-    count({ sale }, sampleOf(answer, call.config.EDGE_TOKEN), call)
+    count(site, sampleOf(answer, call.config.EDGE_TOKEN), call)
   }
 }
 

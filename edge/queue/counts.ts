@@ -21,15 +21,15 @@ const MAX_ANSWERS = 64
 const MAX_SOURCES = 40
 /** The limit of networks in a sum, for the same reason; the rarest one beyond it is dropped. */
 const MAX_NETWORKS = 60
-/** The limit of sessions in a sum, for the same reason. The others go with the next one, up to a limit. */
+/** The limit of sessions in a sum, for the same reason. The others go with the next ones; so many may wait. */
 const MAX_SESSIONS = 200
 const MAX_WAITING_SESSIONS = 20_000
 
 export class CountSum {
   #sum = empty()
   #isEmpty = true
-  /** The sessions for which the sum has no room. */
-  readonly #later = new Map<string, number>()
+  /** The sessions, those that go first in front. */
+  readonly #sessions = new Map<string, number>()
 
   add(counts: Partial<JoinCounts>): void {
     this.#add(counts)
@@ -38,10 +38,7 @@ export class CountSum {
   }
 
   #setSession(name: string, seconds: number): void {
-    const { sessions } = this.#sum
-    // A name that is there already keeps its turn.
-    if (name in sessions || Object.keys(sessions).length < MAX_SESSIONS) sessions[name] = seconds
-    else if (this.#later.has(name) || this.#later.size < MAX_WAITING_SESSIONS) this.#later.set(name, seconds)
+    if (this.#sessions.has(name) || this.#sessions.size < MAX_WAITING_SESSIONS) this.#sessions.set(name, seconds)
   }
 
   #add({ joins = 0, crowded = 0, proofs = 0, sources, networks, refusals, met, answers }: Partial<JoinCounts>): void {
@@ -65,9 +62,9 @@ export class CountSum {
     return this.#sum.joins > 0
   }
 
-  /** All that was counted since the last `drain`. */
+  /** All that the next `drain` returns. */
   sum(): JoinCounts {
-    return this.#sum
+    return { ...this.#sum, sessions: Object.fromEntries([...this.#sessions].slice(0, MAX_SESSIONS)) }
   }
 
   /** Sends all that was counted since the last time. Without a response it is counted as not sent. */
@@ -85,19 +82,16 @@ export class CountSum {
   #addBefore(counts: JoinCounts): void {
     this.#add(counts)
     for (const [name, seconds] of Object.entries(counts.sessions))
-      if (!(name in this.#sum.sessions || this.#later.has(name))) this.#setSession(name, seconds)
+      if (!this.#sessions.has(name)) this.#setSession(name, seconds)
   }
 
-  /** All that was counted since the last call; undefined for nothing. */
+  /** All that was counted since the last call, but for sessions that do not fit; undefined for nothing. */
   drain(): JoinCounts | undefined {
     if (this.#isEmpty) return
-    const sum = this.#sum
+    const sum = this.sum()
     this.#sum = empty()
-    this.#isEmpty = true
-    for (const [name, seconds] of [...this.#later].slice(0, MAX_SESSIONS)) {
-      this.#later.delete(name)
-      this.add({ sessions: { [name]: seconds } })
-    }
+    for (const name of Object.keys(sum.sessions)) this.#sessions.delete(name)
+    this.#isEmpty = this.#sessions.size === 0
     return sum
   }
 }
@@ -110,7 +104,6 @@ const empty = () => ({
   refusals: {},
   met: {},
   answers: {} as Record<string, number>,
-  sessions: {} as Record<string, number>,
   networks: {} as Record<string, [joined: number, unproved: number]>,
 })
 

@@ -272,10 +272,13 @@ export class Arrivals {
     reported: ReadonlyMap<string, number>,
     sessions: ReadonlyMap<string, number>,
   ) {
-    const [arrivals, turnBits, inLineKey, sessionsKey] = ['arrivals', 'turns', 'in-line', 'sessions'].map(
-      (name) => `{${saleId}}:${name}`,
-    ) as [string, string, string, string]
-    const keys = { arrivals, turns: turnBits, inLine: inLineKey, sessions: sessionsKey }
+    const keyOf = (name: string) => `{${saleId}}:${name}`
+    const keys = {
+      arrivals: keyOf('arrivals'),
+      turns: keyOf('turns'),
+      inLine: keyOf('in-line'),
+      sessions: keyOf('sessions'),
+    }
     const commands = this.#deps.redis.pipeline()
     // One bit for each number: its value before tells whether another process has counted the turn.
     for (const number of turns.keys()) commands.setbit(keys.turns, number, 1)
