@@ -68,7 +68,7 @@ function callType({ operationId, summary, description, parameters = [], requestB
   const body = requestBody && bodyType(requestBody.content)
   const isOptional = requestBody?.required === false
   return [
-    `${comment([summary, description], '  ')}  readonly ${operationId}: {`,
+    `${comment([sentence(summary), description], '  ')}  readonly ${operationId}: {`,
     ...fields,
     ...(body ? [`    readonly body${isOptional ? '?' : ''}: ${body}`] : []),
     `    readonly answer: ${answerType(responses)}`,
@@ -149,6 +149,10 @@ const inArray = (type: string) => (/ [|&] /.test(type) || type.startsWith('reado
 const keyOf = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : `'${name}'`)
 const literal = (value: unknown) =>
   typeof value === 'string' ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'` : JSON.stringify(value)
+
+/** A summary is a heading in the document, and the first sentence of a comment. */
+const sentence = (summary: string | undefined) =>
+  summary === undefined || /[.?!]$/.test(summary) ? summary : `${summary}.`
 
 function comment(texts: readonly (string | undefined)[], indent: string): string {
   const lines = texts.flatMap((text) => (text ? text.replaceAll('*/', '*\\/').split('\n') : [])).filter(Boolean)

@@ -495,7 +495,7 @@ export interface Problem {
 /** The calls by name: what each takes, and what it answers. */
 export interface BuyersCalls {
   /**
-   * The public data of a sale
+   * The public data of a sale.
    * The same for everybody, and kept by caches for a second or two.
    */
   readonly getSale: {
@@ -506,7 +506,7 @@ export interface BuyersCalls {
     readonly answer: PublicSale
   }
   /**
-   * Who is called, and when
+   * Who is called, and when.
    * With it and a number everybody calculates their own position without asking again: docs/draw.md says how. The next read is due after `next_read_ms`.
    */
   readonly getSchedule: {
@@ -521,7 +521,7 @@ export interface BuyersCalls {
     readonly answer: Schedule
   }
   /**
-   * Join the line, or the lobby before the opening
+   * Join the line, or the lobby before the opening.
    * Joining again with the token, or from the same browser, returns the same number. A browser (one that sends Sec-Fetch-Site) has its tokens in HttpOnly cookies only; every other client has them in the answer.
    */
   readonly join: {
@@ -533,7 +533,7 @@ export interface BuyersCalls {
     readonly answer: QueueAnswer
   }
   /**
-   * Leave the line
+   * Leave the line.
    * Whoever leaves the lobby keeps their lot; whoever leaves after the draw is out.
    */
   readonly leave: {
@@ -544,7 +544,7 @@ export interface BuyersCalls {
     readonly answer: undefined
   }
   /**
-   * The place in the fields of Cloudflare’s Waiting Room
+   * The place in the fields of Cloudflare’s Waiting Room.
    * For clients that are written for it. Before another site a protected path answers the same to those who wait and ask with `Accept` exactly `application/json`.
    */
   readonly getCfWaitingRoom: {
@@ -594,7 +594,7 @@ export interface BuyersCalls {
     readonly answer: QueueAnswer
   }
   /**
-   * A proof of work to solve before joining
+   * A proof of work to solve before joining.
    * A challenge of ALTCHA (altcha.org), whose solution is `altcha` of the join.
    */
   readonly getChallenge: {
@@ -627,7 +627,7 @@ export interface BuyersCalls {
       readonly signature: string
     }
   }
-  /** A push message about one’s turn, or about a restock */
+  /** A push message about one’s turn, or about a restock. */
   readonly requestPush: {
     readonly path: {
       /** The sale. */
@@ -642,7 +642,7 @@ export interface BuyersCalls {
     }
     readonly answer: undefined
   }
-  /** No more push messages */
+  /** No more push messages. */
   readonly endPush: {
     readonly path: {
       /** The sale. */
@@ -653,7 +653,7 @@ export interface BuyersCalls {
     }
     readonly answer: undefined
   }
-  /** The newest posts of the shop */
+  /** The newest posts of the shop. */
   readonly getFeed: {
     readonly path: {
       /** The sale. */
@@ -666,7 +666,7 @@ export interface BuyersCalls {
     readonly answer: Feed
   }
   /**
-   * A page of older posts
+   * A page of older posts.
    * Page 1 has the oldest posts. A full page never changes, unless a post is taken away.
    */
   readonly getFeedPage: {
@@ -679,7 +679,7 @@ export interface BuyersCalls {
     readonly answer: Posts
   }
   /**
-   * A view of one of the sale’s pages
+   * A view of one of the sale’s pages.
    * A page sends it when it is first seen, and every 15 seconds while it is. Nothing is kept of a browser that sends Global Privacy Control or Do Not Track.
    */
   readonly countView: {
@@ -691,14 +691,14 @@ export interface BuyersCalls {
     readonly answer: undefined
   }
   /**
-   * A view of the shop front
+   * A view of the shop front.
    * A page sends it when it is first seen, and every 15 seconds while it is. Nothing is kept of a browser that sends Global Privacy Control or Do Not Track.
    */
   readonly countFrontView: {
     readonly body: ViewBeacon | { readonly file: BodyInit; readonly type: 'text/plain' }
     readonly answer: undefined
   }
-  /** The public keys of admission tokens */
+  /** The public keys of admission tokens. */
   readonly getAdmissionKeys: {
     readonly answer: {
       readonly keys: readonly {
@@ -707,7 +707,7 @@ export interface BuyersCalls {
       }[]
     }
   }
-  /** The public keys of orders that are handed over to the shop */
+  /** The public keys of orders that are handed over to the shop. */
   readonly getHandoverKeys: {
     readonly answer: {
       readonly keys: readonly {
@@ -716,7 +716,7 @@ export interface BuyersCalls {
       }[]
     }
   }
-  /** Whether this half runs */
+  /** Whether this half runs. */
   readonly getHealth: {
     readonly answer: {
       readonly status: 'ok'
@@ -724,7 +724,7 @@ export interface BuyersCalls {
     }
   }
   /**
-   * Reserve, and pay if a payment method is sent
+   * Reserve, and pay if a payment method is sent.
    * All lines or none. The same key with the same body returns the first answer again, with the header Idempotency-Replayed.
    */
   readonly checkOut: {
@@ -739,7 +739,7 @@ export interface BuyersCalls {
     readonly body: CheckoutRequest
     readonly answer: Order
   }
-  /** What a cart would cost now */
+  /** What a cart would cost now. */
   readonly getTotals: {
     readonly path: {
       /** The sale. */
@@ -748,7 +748,7 @@ export interface BuyersCalls {
     readonly body: CheckoutRequest
     readonly answer: Totals
   }
-  /** One’s own orders of a sale */
+  /** One’s own orders of a sale. */
   readonly listOrders: {
     readonly path: {
       /** The sale. */
@@ -758,14 +758,14 @@ export interface BuyersCalls {
       readonly orders: readonly Order[]
     }
   }
-  /** One’s own orders of all sales */
+  /** One’s own orders of all sales. */
   readonly listAllOrders: {
     readonly answer: {
       readonly orders: readonly Order[]
     }
   }
   /**
-   * An order
+   * An order.
    * The order token of the checkout reads it for 24 hours.
    */
   readonly getOrder: {
@@ -775,7 +775,7 @@ export interface BuyersCalls {
     }
     readonly answer: Order
   }
-  /** Give an order back while it is reserved */
+  /** Give an order back while it is reserved. */
   readonly giveBack: {
     readonly path: {
       /** The order. */
@@ -784,7 +784,7 @@ export interface BuyersCalls {
     readonly answer: Order
   }
   /**
-   * Pay an order
+   * Pay an order.
    * The answer is `paying`; the order’s events or reads tell what became of it.
    */
   readonly pay: {
@@ -798,7 +798,7 @@ export interface BuyersCalls {
     readonly answer: Order
   }
   /**
-   * The changes of an order
+   * The changes of an order.
    * Server-sent events: `order` with the order as it was then. `Last-Event-ID` resumes.
    */
   readonly followOrder: {
@@ -808,7 +808,7 @@ export interface BuyersCalls {
     }
     readonly answer: string
   }
-  /** The sections of a hall */
+  /** The sections of a hall. */
   readonly listSections: {
     readonly path: {
       /** The sale. */
@@ -816,7 +816,7 @@ export interface BuyersCalls {
     }
     readonly answer: Sections
   }
-  /** The geometry of a hall, which never changes */
+  /** The geometry of a hall, which never changes. */
   readonly getChart: {
     readonly path: {
       /** The sale. */
@@ -828,7 +828,7 @@ export interface BuyersCalls {
     }
     readonly answer: Chart
   }
-  /** The states of a section’s seats, for anyone */
+  /** The states of a section’s seats, for anyone. */
   readonly getAvailability: {
     readonly path: {
       /** The sale. */
@@ -843,7 +843,7 @@ export interface BuyersCalls {
       readonly as_of?: string | undefined
     }
   }
-  /** The seats of a section, by page */
+  /** The seats of a section, by page. */
   readonly listSeats: {
     readonly path: {
       /** The sale. */
@@ -860,7 +860,7 @@ export interface BuyersCalls {
     readonly answer: Seats
   }
   /**
-   * The free places of all sections as they change
+   * The free places of all sections as they change.
    * Server-sent events, a snapshot first: `{ section_id, available_seats, timestamp }`. `Last-Event-ID` resumes.
    */
   readonly followSections: {
@@ -870,7 +870,7 @@ export interface BuyersCalls {
     }
     readonly answer: string
   }
-  /** The seats that best available would take now */
+  /** The seats that best available would take now. */
   readonly offerSeats: {
     readonly path: {
       /** The sale. */
@@ -885,7 +885,7 @@ export interface BuyersCalls {
     }
     readonly answer: SeatOffer
   }
-  /** The sales that are on, to come, and over */
+  /** The sales that are on, to come, and over. */
   readonly listSales: {
     readonly answer: {
       readonly sales: readonly ({
@@ -901,7 +901,7 @@ export interface BuyersCalls {
       })[]
     }
   }
-  /** Search sales, products and venues */
+  /** Search sales, products and venues. */
   readonly search: {
     readonly query?: {
       /** What is searched for. */
@@ -911,7 +911,7 @@ export interface BuyersCalls {
     }
     readonly answer: SearchResults
   }
-  /** Complete queries that begin like this one */
+  /** Complete queries that begin like this one. */
   readonly completeSearch: {
     readonly query?: {
       /** What is searched for. */
@@ -922,7 +922,7 @@ export interface BuyersCalls {
       readonly completions: readonly string[]
     }
   }
-  /** What a browser searches by itself */
+  /** What a browser searches by itself. */
   readonly getSearchIndex: {
     readonly query?: {
       /** The version; another one redirects to the current. */
@@ -933,13 +933,13 @@ export interface BuyersCalls {
       readonly synonyms: readonly (readonly string[])[]
     }
   }
-  /** The latest ten searches of a signed-in visitor */
+  /** The latest ten searches of a signed-in visitor. */
   readonly listSearches: {
     readonly answer: {
       readonly searches: readonly string[]
     }
   }
-  /** Keep a search */
+  /** Keep a search. */
   readonly keepSearch: {
     readonly body: {
       readonly q: string
@@ -948,7 +948,7 @@ export interface BuyersCalls {
       readonly searches: readonly string[]
     }
   }
-  /** Forget a search, or all */
+  /** Forget a search, or all. */
   readonly forgetSearches: {
     readonly query?: {
       /** The search that is forgotten; all if it is left out. */

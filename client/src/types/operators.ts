@@ -1823,7 +1823,7 @@ export interface Problem {
 /** The calls by name: what each takes, and what it answers. */
 export interface OperatorsCalls {
   /**
-   * The sales in use, with their states
+   * The sales in use, with their states.
    * A sale that ended long ago is read by its id. `findings` counts the open ones of each sale.
    * Role: `viewer`.
    */
@@ -1834,7 +1834,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * A sale: its configuration and its state
+   * A sale: its configuration and its state.
    * The invariant is `available` + `held` + `sold` + `buffer` = `total`.
    * Role: `viewer`.
    */
@@ -1846,7 +1846,7 @@ export interface OperatorsCalls {
     readonly answer: Sale
   }
   /**
-   * Create a sale, or change it
+   * Create a sale, or change it.
    * All fields are sent, as `GET` answers them; what only a `GET` has is ignored.
    * Role: `operator`.
    */
@@ -1863,7 +1863,7 @@ export interface OperatorsCalls {
     readonly answer: Sale
   }
   /**
-   * Open a sale now
+   * Open a sale now.
    * Role: `operator`.
    */
   readonly openSale: {
@@ -1874,7 +1874,7 @@ export interface OperatorsCalls {
     readonly answer: Sale
   }
   /**
-   * Stop the line; everyone keeps their place
+   * Stop the line; everyone keeps their place.
    * Role: `operator`.
    */
   readonly pauseSale: {
@@ -1888,7 +1888,7 @@ export interface OperatorsCalls {
     readonly answer: Sale | SteeredSale
   }
   /**
-   * Let the line move again
+   * Let the line move again.
    * Role: `operator`.
    */
   readonly resumeSale: {
@@ -1899,7 +1899,7 @@ export interface OperatorsCalls {
     readonly answer: Sale | SteeredSale
   }
   /**
-   * End a sale, for good
+   * End a sale, for good.
    * Role: `operator`.
    */
   readonly endSale: {
@@ -1910,7 +1910,7 @@ export interface OperatorsCalls {
     readonly answer: Sale
   }
   /**
-   * Change the rate of admissions, without a jump of the line
+   * Change the rate of admissions, without a jump of the line.
    * Role: `operator`.
    */
   readonly setRate: {
@@ -1924,7 +1924,7 @@ export interface OperatorsCalls {
     readonly answer: Sale
   }
   /**
-   * Add units, or places of a standing section
+   * Add units, or places of a standing section.
    * A sold-out sale is live again.
    * Role: `operator`.
    */
@@ -1945,7 +1945,7 @@ export interface OperatorsCalls {
     readonly answer: Sale
   }
   /**
-   * Compare the fast gate, the ledger and the orders, and repair what differs
+   * Compare the fast gate, the ledger and the orders, and repair what differs.
    * Role: `operator`.
    */
   readonly reconcile: {
@@ -1980,7 +1980,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * A running sale, at most a second old
+   * A running sale, at most a second old.
    * With `Accept: text/event-stream` an event `live` each second, whose data are the same JSON.
    * Role: `viewer`.
    */
@@ -1992,7 +1992,7 @@ export interface OperatorsCalls {
     readonly answer: LiveSale | string
   }
   /**
-   * The report of a sale, also while it runs
+   * The report of a sale, also while it runs.
    * Role: `viewer`.
    */
   readonly getReport: {
@@ -2003,7 +2003,7 @@ export interface OperatorsCalls {
     readonly answer: Report
   }
   /**
-   * What became of the visitors from each source
+   * What became of the visitors from each source.
    * `key` is the label of the source, `typed` without one, and `other` for rare ones and for what could name a person. The one that paid most is first.
    * Role: `viewer`.
    */
@@ -2029,7 +2029,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * A sale by the second, at most fifteen minutes at once
+   * A sale by the second, at most fifteen minutes at once.
    * Kept are the last fifteen minutes, and the first fifteen of the opening. Null: nobody counted.
    * Role: `viewer`.
    */
@@ -2072,7 +2072,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * What is, or was, not as it should be in a sale
+   * What is, or was, not as it should be in a sale.
    * Role: `viewer`.
    */
   readonly listSaleFindings: {
@@ -2105,7 +2105,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The address of a sale’s pages in every state, for an hour
+   * The address of a sale’s pages in every state, for an hour.
    * Role: `viewer`.
    */
   readonly getPreview: {
@@ -2124,7 +2124,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * A page of a sale that is not saved
+   * A page of a sale that is not saved.
    * Role: `operator`.
    */
   readonly previewDraft: {
@@ -2141,7 +2141,7 @@ export interface OperatorsCalls {
     readonly answer: string
   }
   /**
-   * All posts of a sale, also those that were taken away
+   * All posts of a sale, also those that were taken away.
    * Role: `viewer`.
    */
   readonly listPosts: {
@@ -2154,7 +2154,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Publish a post
+   * Publish a post.
    * An urgent one is on top of all pages, until a time or the next one.
    * Role: `operator`.
    */
@@ -2178,7 +2178,7 @@ export interface OperatorsCalls {
     readonly answer: Post
   }
   /**
-   * Edit a post; what is left out stays
+   * Edit a post; what is left out stays.
    * Role: `operator`.
    */
   readonly editPost: {
@@ -2203,7 +2203,7 @@ export interface OperatorsCalls {
     readonly answer: Post
   }
   /**
-   * Take a post away
+   * Take a post away.
    * Role: `operator`.
    */
   readonly removePost: {
@@ -2216,7 +2216,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * Show an announcement on all pages
+   * Show an announcement on all pages.
    * It is an urgent post, and replaces the announcement before.
    * Role: `operator`.
    */
@@ -2233,7 +2233,7 @@ export interface OperatorsCalls {
     readonly answer: Announcement
   }
   /**
-   * Take the announcement back
+   * Take the announcement back.
    * Role: `operator`.
    */
   readonly endAnnouncement: {
@@ -2244,7 +2244,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * All announcements of a sale
+   * All announcements of a sale.
    * Role: `viewer`.
    */
   readonly listAnnouncements: {
@@ -2257,7 +2257,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The scheduled actions of a sale, with their latest runs
+   * The scheduled actions of a sale, with their latest runs.
    * Role: `viewer`.
    */
   readonly listScheduledActions: {
@@ -2270,7 +2270,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Schedule an action
+   * Schedule an action.
    * `at` or `cron`, and an action with the fields of the call of its name.
    * Role: `operator`.
    */
@@ -2341,7 +2341,7 @@ export interface OperatorsCalls {
     readonly answer: AddedAction
   }
   /**
-   * Cancel a scheduled action
+   * Cancel a scheduled action.
    * Role: `operator`.
    */
   readonly cancelAction: {
@@ -2354,7 +2354,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * Run an action that failed or is to come now, in the caller’s name
+   * Run an action that failed or is to come now, in the caller’s name.
    * Role: `operator`.
    */
   readonly runAction: {
@@ -2367,7 +2367,7 @@ export interface OperatorsCalls {
     readonly answer: ScheduledAction
   }
   /**
-   * Resume an action whose operator lost the role for it
+   * Resume an action whose operator lost the role for it.
    * Role: `owner`.
    */
   readonly resumeAction: {
@@ -2380,7 +2380,7 @@ export interface OperatorsCalls {
     readonly answer: ScheduledAction
   }
   /**
-   * What a run has kept: a report, or the orders as NDJSON
+   * What a run has kept: a report, or the orders as NDJSON.
    * The orders have neither visitors nor addresses.
    * Role: `viewer`.
    */
@@ -2396,7 +2396,7 @@ export interface OperatorsCalls {
     readonly answer: Report | string
   }
   /**
-   * How many invitations there are, and how many were used
+   * How many invitations there are, and how many were used.
    * Role: `viewer`.
    */
   readonly countInvitations: {
@@ -2411,7 +2411,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Import codes, all or none
+   * Import codes, all or none.
    * The body is read as it arrives, and must arrive within 30 seconds.
    * Role: `operator`.
    */
@@ -2433,7 +2433,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Make signed links, or void those that were made
+   * Make signed links, or void those that were made.
    * Role: `operator`.
    */
   readonly signInvitations: {
@@ -2453,7 +2453,7 @@ export interface OperatorsCalls {
     } | string
   }
   /**
-   * The rules of a sale, in their order
+   * The rules of a sale, in their order.
    * The first that matches a new visitor decides. `met` counts how often.
    * Role: `viewer`.
    */
@@ -2467,7 +2467,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Add a rule, after the others
+   * Add a rule, after the others.
    * Role: `operator`.
    */
   readonly addRule: {
@@ -2479,7 +2479,7 @@ export interface OperatorsCalls {
     readonly answer: Rule
   }
   /**
-   * Change a rule; what is left out stays
+   * Change a rule; what is left out stays.
    * Role: `operator`.
    */
   readonly changeRule: {
@@ -2509,7 +2509,7 @@ export interface OperatorsCalls {
     readonly answer: Rule
   }
   /**
-   * Remove a rule
+   * Remove a rule.
    * Role: `operator`.
    */
   readonly removeRule: {
@@ -2522,7 +2522,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * Who is blocked from all sales
+   * Who is blocked from all sales.
    * Role: `viewer`.
    */
   readonly listBlocks: {
@@ -2531,7 +2531,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Block a visitor, an account, a network address, or the buyer of an order
+   * Block a visitor, an account, a network address, or the buyer of an order.
    * Their unpaid orders are cancelled.
    * Role: `operator`.
    */
@@ -2547,7 +2547,7 @@ export interface OperatorsCalls {
     readonly answer: Block
   }
   /**
-   * Remove a block
+   * Remove a block.
    * Role: `operator`.
    */
   readonly unblock: {
@@ -2558,7 +2558,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * The promo codes of a sale, with how often each is used
+   * The promo codes of a sale, with how often each is used.
    * Role: `viewer`.
    */
   readonly listPromoCodes: {
@@ -2585,7 +2585,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Replace all promo codes of a sale, or none
+   * Replace all promo codes of a sale, or none.
    * Role: `operator`.
    */
   readonly putPromoCodes: {
@@ -2617,7 +2617,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * What an import would understand; changes nothing
+   * What an import would understand; changes nothing.
    * Role: `operator`.
    */
   readonly checkPromoCodes: {
@@ -2654,7 +2654,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Upload a picture, or have it fetched
+   * Upload a picture, or have it fetched.
    * The file of a form, the bytes themselves, or the address of a picture elsewhere. At most 15 MB.
    * Role: `operator`.
    */
@@ -2671,7 +2671,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The rules by which views count, with what each drops
+   * The rules by which views count, with what each drops.
    * Role: `viewer`.
    */
   readonly listViewRules: {
@@ -2696,7 +2696,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Replace the rules by which views count
+   * Replace the rules by which views count.
    * Role: `operator`.
    */
   readonly putViewRules: {
@@ -2722,7 +2722,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * What rules would have counted in the last hours; changes nothing
+   * What rules would have counted in the last hours; changes nothing.
    * Role: `operator`.
    */
   readonly tryViewRules: {
@@ -2809,7 +2809,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The views of a sale
+   * The views of a sale.
    * Role: `viewer`.
    */
   readonly getViews: {
@@ -2846,7 +2846,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Count minutes of the last 23 hours again, by the rules in force
+   * Count minutes of the last 23 hours again, by the rules in force.
    * Role: `operator`.
    */
   readonly recountViews: {
@@ -2868,7 +2868,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The counted views of the last day, without visitors
+   * The counted views of the last day, without visitors.
    * Role: `viewer`.
    */
   readonly exportViews: {
@@ -2883,7 +2883,7 @@ export interface OperatorsCalls {
     readonly answer: string
   }
   /**
-   * Find orders, or follow all changes of orders
+   * Find orders, or follow all changes of orders.
    * With `q`, `status`, `product`, `from`, `to` or `problem` it is a search, whose orders come newest first. Without any of them it is the feed of all changes, complete and in order of commit: begin without `after`, go on with `next`, also after an empty page. With `Accept: application/x-ndjson` each change is a line, and `next` the header Next-Cursor.
    * Role: `viewer`.
    */
@@ -2925,7 +2925,7 @@ export interface OperatorsCalls {
     } | string
   }
   /**
-   * Orders by status
+   * Orders by status.
    * Role: `viewer`.
    */
   readonly countOrders: {
@@ -2953,7 +2953,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The orders that filters find, to download
+   * The orders that filters find, to download.
    * Role: `viewer`.
    */
   readonly exportFoundOrders: {
@@ -2980,7 +2980,7 @@ export interface OperatorsCalls {
     readonly answer: string
   }
   /**
-   * An order with its buyer and its history
+   * An order with its buyer and its history.
    * Role: `viewer`.
    */
   readonly getOrderHistory: {
@@ -2991,7 +2991,7 @@ export interface OperatorsCalls {
     readonly answer: OrderHistory
   }
   /**
-   * Write a note about an order
+   * Write a note about an order.
    * Role: `operator`.
    */
   readonly addNote: {
@@ -3009,7 +3009,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Mark a confirmed order as sent
+   * Mark a confirmed order as sent.
    * Role: `operator`.
    */
   readonly fulfil: {
@@ -3020,7 +3020,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * Mark a confirmed order of a sale as sent
+   * Mark a confirmed order of a sale as sent.
    * Role: `operator`.
    */
   readonly fulfilInSale: {
@@ -3033,7 +3033,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * Give money back
+   * Give money back.
    * That amount, the price of the lines, or all that is left. Money and units are apart: without `restock` the units stay sold.
    * Role: `operator`.
    */
@@ -3055,7 +3055,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * Sell units of a refunded order again
+   * Sell units of a refunded order again.
    * Role: `operator`.
    */
   readonly returnUnits: {
@@ -3069,7 +3069,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * Cancel an order, or lines of it, that is not sent
+   * Cancel an order, or lines of it, that is not sent.
    * What was paid is given back, and the units are for sale again.
    * Role: `operator`.
    */
@@ -3089,7 +3089,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * Another free seat for a line, which keeps its price
+   * Another free seat for a line, which keeps its price.
    * Role: `operator`.
    */
   readonly moveSeat: {
@@ -3105,7 +3105,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * All orders of a sale, to download
+   * All orders of a sale, to download.
    * Role: `viewer`.
    */
   readonly exportOrders: {
@@ -3120,7 +3120,7 @@ export interface OperatorsCalls {
     readonly answer: string
   }
   /**
-   * Sell without a payment page
+   * Sell without a payment page.
    * Also before the opening and while paused, and beyond the limits of visitors.
    * Role: `operator`.
    */
@@ -3143,7 +3143,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * Forget a person
+   * Forget a person.
    * Repeating it is harmless. What a running sale still needs goes when it is over.
    * Role: `owner`.
    */
@@ -3160,7 +3160,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Create a section, or change it
+   * Create a section, or change it.
    * The seats of a `reserved` section are its total; a `general_admission` section has a `total`.
    * Role: `operator`.
    */
@@ -3188,7 +3188,7 @@ export interface OperatorsCalls {
     readonly answer: Section
   }
   /**
-   * Remove a section without orders, with its seats
+   * Remove a section without orders, with its seats.
    * Role: `operator`.
    */
   readonly removeSection: {
@@ -3201,7 +3201,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * Import the seats of a section, all or none
+   * Import the seats of a section, all or none.
    * Role: `operator`.
    */
   readonly importSeats: {
@@ -3245,7 +3245,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The geometry of a hall
+   * The geometry of a hall.
    * Role: `viewer`.
    */
   readonly getHallChart: {
@@ -3256,7 +3256,7 @@ export interface OperatorsCalls {
     readonly answer: Chart
   }
   /**
-   * Set the point towards which the best seats are
+   * Set the point towards which the best seats are.
    * Role: `operator`.
    */
   readonly putChart: {
@@ -3280,7 +3280,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Set the price or the category of seats that no order has
+   * Set the price or the category of seats that no order has.
    * Role: `operator`.
    */
   readonly priceSeats: {
@@ -3300,7 +3300,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Take seats out of sale
+   * Take seats out of sale.
    * Role: `operator`.
    */
   readonly blockSeats: {
@@ -3320,7 +3320,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Put seats back on sale
+   * Put seats back on sale.
    * Role: `operator`.
    */
   readonly releaseSeats: {
@@ -3339,7 +3339,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * A hall: its sections with their counts, and what has each seat
+   * A hall: its sections with their counts, and what has each seat.
    * `seats` has two bits a seat, in the order of the chart: 0 available, 1 held, 2 sold, 3 blocked.
    * Role: `viewer`.
    */
@@ -3363,7 +3363,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Who has a seat, and what it went through
+   * Who has a seat, and what it went through.
    * Role: `viewer`.
    */
   readonly getSeat: {
@@ -3396,7 +3396,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Who operates
+   * Who operates.
    * Role: `owner`.
    */
   readonly listOperators: {
@@ -3410,7 +3410,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Add an operator, or give one a new key
+   * Add an operator, or give one a new key.
    * Role: `owner`.
    */
   readonly addOperator: {
@@ -3425,7 +3425,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Revoke an operator’s key, and end all sessions
+   * Revoke an operator’s key, and end all sessions.
    * Role: `owner`.
    */
   readonly revokeOperator: {
@@ -3436,7 +3436,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * Who did what, and who read buyers’ data
+   * Who did what, and who read buyers’ data.
    * Role: `viewer`.
    */
   readonly getAudit: {
@@ -3474,7 +3474,7 @@ export interface OperatorsCalls {
     } | string
   }
   /**
-   * What is not as it should be: without a sale, and of all sales
+   * What is not as it should be: without a sale, and of all sales.
    * Role: `viewer`.
    */
   readonly listFindings: {
@@ -3522,7 +3522,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Whom findings reach
+   * Whom findings reach.
    * Role: `viewer`.
    */
   readonly getAlerts: {
@@ -3536,7 +3536,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Set from which severity a channel hears of findings
+   * Set from which severity a channel hears of findings.
    * Role: `owner`.
    */
   readonly putAlerts: {
@@ -3555,7 +3555,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Send a test by each channel
+   * Send a test by each channel.
    * Role: `operator`.
    */
   readonly testAlerts: {
@@ -3567,7 +3567,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * What this installation has carried in rehearsals
+   * What this installation has carried in rehearsals.
    * Role: `viewer`.
    */
   readonly listRehearsals: {
@@ -3582,14 +3582,14 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Words with the same meaning, for the search
+   * Words with the same meaning, for the search.
    * Role: `viewer`.
    */
   readonly listSynonyms: {
     readonly answer: readonly (readonly string[])[]
   }
   /**
-   * Replace the synonyms of the search
+   * Replace the synonyms of the search.
    * Role: `operator`.
    */
   readonly putSynonyms: {
@@ -3601,7 +3601,7 @@ export interface OperatorsCalls {
     readonly answer: readonly (readonly string[])[]
   }
   /**
-   * What was searched for and not found
+   * What was searched for and not found.
    * Role: `viewer`.
    */
   readonly listSearchMisses: {
@@ -3619,7 +3619,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The queues of jobs, with their throughput and history
+   * The queues of jobs, with their throughput and history.
    * Role: `viewer`.
    */
   readonly listQueues: {
@@ -3656,7 +3656,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * What fails, by kind and reason
+   * What fails, by kind and reason.
    * Role: `viewer`.
    */
   readonly listFailing: {
@@ -3676,7 +3676,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Try dead jobs of a kind, a reason and a time again
+   * Try dead jobs of a kind, a reason and a time again.
    * Role: `operator`.
    */
   readonly retryFailed: {
@@ -3697,7 +3697,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Single dead jobs
+   * Single dead jobs.
    * Role: `viewer`.
    */
   readonly listDead: {
@@ -3715,7 +3715,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Try a dead job again
+   * Try a dead job again.
    * Role: `operator`.
    */
   readonly retryDead: {
@@ -3731,7 +3731,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The endpoints, with what waits for each
+   * The endpoints, with what waits for each.
    * Role: `viewer`.
    */
   readonly listWebhooks: {
@@ -3740,7 +3740,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Add an endpoint, for what happens from then on
+   * Add an endpoint, for what happens from then on.
    * Role: `owner`.
    */
   readonly addWebhook: {
@@ -3754,7 +3754,7 @@ export interface OperatorsCalls {
     readonly answer: Webhook
   }
   /**
-   * An endpoint
+   * An endpoint.
    * Role: `viewer`.
    */
   readonly getWebhook: {
@@ -3765,7 +3765,7 @@ export interface OperatorsCalls {
     readonly answer: Webhook
   }
   /**
-   * Change an endpoint, pause it, or rotate its secret
+   * Change an endpoint, pause it, or rotate its secret.
    * After a rotation both secrets sign for a day.
    * Role: `owner`.
    */
@@ -3785,7 +3785,7 @@ export interface OperatorsCalls {
     readonly answer: Webhook
   }
   /**
-   * Forget an endpoint and its deliveries
+   * Forget an endpoint and its deliveries.
    * Role: `owner`.
    */
   readonly removeWebhook: {
@@ -3796,7 +3796,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * The messages to an endpoint
+   * The messages to an endpoint.
    * Role: `viewer`.
    */
   readonly listDeliveries: {
@@ -3836,7 +3836,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * The last quarter of an hour of an endpoint
+   * The last quarter of an hour of an endpoint.
    * Role: `viewer`.
    */
   readonly getWebhookHistory: {
@@ -3855,7 +3855,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Send messages again, with the same ids, in order
+   * Send messages again, with the same ids, in order.
    * Role: `owner`.
    */
   readonly replay: {
@@ -3876,7 +3876,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Try what failed at once
+   * Try what failed at once.
    * Role: `operator`.
    */
   readonly tryWebhook: {
@@ -3889,7 +3889,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Send a message `webhook.test`
+   * Send a message `webhook.test`.
    * Role: `owner`.
    */
   readonly testWebhook: {
