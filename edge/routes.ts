@@ -28,7 +28,8 @@ import { brandStyle } from './goods/brand-style.ts'
 import { goods } from './goods/goods.ts'
 import { image } from './goods/images.ts'
 import { availability, chart, followSections, seatOffer, seatsPage, sections } from './hall/hall.ts'
-import { type Call, isForeignForm, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
+import { type Call, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
+import { isForeignForm, preflight } from './http/cors.ts'
 import { sitesOf } from './http/sites.ts'
 import { mailedPage, requestMail, stopMail } from './messages/mail.ts'
 import { endPush, requestPush } from './messages/push.ts'
@@ -176,14 +177,14 @@ export function handle(call: Call): Promise<Response> | Response | null {
   if (isOfSale && !isValid.sale(name)) refuse('unknown-sale')
   if (isOfOrder && !isValid.order(name)) refuse('unknown-order')
   const isRead = method === 'GET' || method === 'HEAD'
-  if ((isOfOrder || (isOfSale && !isRead)) && isForeignForm(request)) refuse('forbidden')
+  if ((isOfOrder || (isOfSale && !isRead)) && isForeignForm(call)) refuse('forbidden')
   const match = matchOf(path, isOfSale ? 'sale' : isOfOrder ? 'order' : null)
   if (!match || (isBeforeSite && match.route.forBuyers)) return isOfSale || isOfOrder ? refuse('not-found') : null
   const { route, params } = match
   if (route.page && method === 'GET' && wantsHtml(request)) return seeOther(route.page(params))
   // HEAD is GET without its body, which the runtime drops.
   const handler = route.methods[method === 'HEAD' ? 'GET' : (method as Method)]
-  return handler ? handler(params, call) : refuseMethod(route)
+  return handler ? handler(params, call) : (preflight(Object.keys(route.methods), call) ?? refuseMethod(route))
 }
 
 const UNRESERVED = /%(2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi

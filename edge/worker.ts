@@ -9,6 +9,7 @@ import { postsPart } from './feed/posts.ts'
 import { withCacheRule } from './http/cache.ts'
 import { type Call, type PagePart, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
 import { type Config, ConfigError, type Env, readConfig } from './http/config.ts'
+import { allowNamedOrigin } from './http/cors.ts'
 import { protectedSite } from './protect/protect.ts'
 import { handle } from './routes.ts'
 import { problemAsPage } from './view/respond.ts'
@@ -75,6 +76,7 @@ const HSTS = 'max-age=31536000'
 /** A response of ours as it leaves. */
 async function sent(response: Response, call: Call): Promise<Response> {
   const ruled = withCacheRule(await problemAsPage(response, call), call)
+  allowNamedOrigin(ruled, call)
   keepInRedirect(ruled, call)
   if (call.config.production) ruled.headers.set('strict-transport-security', HSTS)
   return ruled

@@ -6,7 +6,8 @@ import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
 import { parse } from '../../shared/parse.ts'
 import { type Found, MAX_QUERY } from '../../shared/search/search-index.ts'
 import { CACHE_TTL, cacheTimes } from '../http/cache.ts'
-import { type Call, isForeignForm, refuse, sendTagged, wantsHtml } from '../http/call.ts'
+import { type Call, refuse, sendTagged, wantsHtml } from '../http/call.ts'
+import { isForeignForm } from '../http/cors.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { passOn } from '../http/origin.ts'
 import type { FrontSale } from '../pages/front/front-page.ts'
@@ -102,7 +103,7 @@ const sendFound = (body: object) =>
 export async function ownSearches(call: Call): Promise<Response> {
   const { request, config } = call
   // A request from another host may only read, and cannot see the response.
-  if (request.method !== 'GET' && request.method !== 'HEAD' && isForeignForm(request)) refuse('forbidden')
+  if (request.method !== 'GET' && request.method !== 'HEAD' && isForeignForm(call)) refuse('forbidden')
   const detail = 'Sign in to the shop: it keeps the searches of accounts alone.'
   const account = (await accountOf(call)) ?? refuse('sign-in-required', { detail })
   limitVisitor('searches', account, config.STATUS_PER_VISITOR, call)

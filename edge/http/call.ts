@@ -80,15 +80,6 @@ export function isBrowser(request: Request): boolean {
   return request.headers.has('sec-fetch-site')
 }
 
-/**
- * True for what a page of another host sends in a visitor's name. Hosts under the same domain count as others, since
- * SameSite=Lax gives our cookies to their forms as well.
- */
-export function isForeignForm(request: Request): boolean {
-  const from = request.headers.get('sec-fetch-site')
-  return from !== null && from !== 'same-origin' && from !== 'none'
-}
-
 /** True for a request by a page's script; not for all, since older browsers do not say so. */
 export function isScript(request: Request): boolean {
   return request.headers.get('sec-fetch-dest') === 'empty'

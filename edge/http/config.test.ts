@@ -67,6 +67,9 @@ it('names the setting that is missing or wrong, and never its value', async () =
     { WORDS: '{"en":{"problems":{"sold-out":[1]}}}' },
     { WORDS: '{"en":{"perVisitor":"{p} each"}}' },
     { PUBLIC_URL: 'https://shop.example/queue' },
+    { CORS_ORIGINS: '*' },
+    { CORS_ORIGINS: 'https://shop.example https://www.shop.example/cart' },
+    { CORS_ORIGINS: 'https://*.shop.example' },
     { PAYMENT_PAGE: 'stripe' },
     { PAYMENT_PAGE: 'stripe', STRIPE_PUBLISHABLE_KEY: 'sk_live_secret' },
     { ENVIRONMENT: 'production', EDGE_TOKEN: 'development-edge-token-00000000000' },
@@ -79,7 +82,7 @@ it('names the setting that is missing or wrong, and never its value', async () =
   expect(await refusal({})).toBeNull()
 })
 
-it('requires https to the origin in production, unless it is on this machine or in its network', async () => {
+it('requires https to the origin and of the shop’s front in production, unless it is on this machine or in its network', async () => {
   const production = { ENVIRONMENT: 'production', PAYMENT_PAGE: '/pay/{order}' }
   const refusalOf = (ORIGIN_URL: string) => refusal({ ...production, ORIGIN_URL })
   for (const host of ['origin.shop.example', '203.0.113.5:3000', '[2001:4860::1]', '172.32.0.1', '10.shop.example']) {
@@ -100,6 +103,9 @@ it('requires https to the origin in production, unless it is on this machine or 
   expect(await refusal({ ORIGIN_URL: 'http://origin.shop.example' })).toBeNull()
   expect(await refusal({ ...production, INTERNAL_URL: 'http://origin.shop.example' })).toMatch(
     /^INTERNAL_URL must be https/,
+  )
+  expect(await refusal({ ...production, CORS_ORIGINS: 'https://shop.example http://shop.example' })).toMatch(
+    /^CORS_ORIGINS must be https/,
   )
 })
 

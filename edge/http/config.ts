@@ -25,7 +25,19 @@ import { type Brand, brandSheet } from '../pages/brand.ts'
 import type { StripePage } from '../pages/view.ts'
 import { handoverSet } from './handover-keys.ts'
 import { isLocalHost } from './limits/networks.ts'
-import { colour, host, legalLinks, multiples, number, rate, units, url, whole, words } from './setting-forms.ts'
+import {
+  colour,
+  host,
+  legalLinks,
+  multiples,
+  number,
+  origins,
+  rate,
+  units,
+  url,
+  whole,
+  words,
+} from './setting-forms.ts'
 import { Sites } from './sites.ts'
 import { derivedKey, type VisitorKey, visitorKey } from './visitor-secret.ts'
 
@@ -70,6 +82,11 @@ const Worker = v.object({
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set that signs admissions, symmetric or Ed25519'),
   ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
   PUBLIC_URL: optional(host, "The edge as browsers reach it, for links to it; without it, the request's host"),
+  CORS_ORIGINS: setting(
+    origins,
+    '',
+    "Origins of the shop's own front, separated by spaces, whose scripts may call this half with their visitors' cookies",
+  ),
   SCHEDULE_URL: optional(
     host,
     'Host of a CDN that pulls `/sales/*/schedule` from the origin: pages read schedules there, ' +
@@ -268,11 +285,11 @@ export async function readConfig(env: Env) {
   const turnstile = env.TURNSTILE_SITE_KEY ? read(Turnstile, env) : null
   if (production) {
     refusePublicSecrets(worker, turnstile?.TURNSTILE_SECRET_KEY)
-    for (const name of ['ORIGIN_URL', 'INTERNAL_URL'] as const) {
-      const { protocol, hostname } = new URL(worker[name] ?? worker.ORIGIN_URL)
-      if (protocol === 'http:' && !isLocalHost(hostname))
-        throw new ConfigError(`${name} must be https, except on this machine or in its private network`)
-    }
+    const { ORIGIN_URL, INTERNAL_URL = ORIGIN_URL, CORS_ORIGINS } = worker
+    for (const [name, urls] of Object.entries({ ORIGIN_URL: [ORIGIN_URL], INTERNAL_URL: [INTERNAL_URL], CORS_ORIGINS }))
+      for (const { protocol, hostname } of urls.map((url) => new URL(url)))
+        if (protocol === 'http:' && !isLocalHost(hostname))
+          throw new ConfigError(`${name} must be https, except on this machine or in its private network`)
   }
   if (!canSign(worker.ADMISSION_KEYS)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
   return {

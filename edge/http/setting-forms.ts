@@ -15,6 +15,18 @@ export const host = v.pipe(
   v.check((text) => new URL(text).origin === text, 'must be a scheme and a host alone'),
 )
 
+/** Separated by spaces. */
+export const origins = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(/\s+/).filter((origin) => origin !== '')),
+  v.array(
+    v.pipe(
+      host,
+      v.check((text) => !text.includes('*'), 'must name each origin'),
+    ),
+  ),
+)
+
 export function number(min: number, max: number) {
   const between = `must be between ${min} and ${max}`
   return v.pipe(v.string(), v.transform(Number), v.number(between), v.minValue(min, between), v.maxValue(max, between))
