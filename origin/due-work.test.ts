@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 test('names the readers for which there are events, new ones too', async () => {
   expect(await due('one', 'two')).toEqual([])
-  await sql`insert into events (type) values ('a')`
+  await sql`insert into events (xid, type) values (event_xid(), 'a')`
   // Transactions of other databases on this server are older than an event too: the tests of other files.
   await expect.poll(() => due('one', 'two')).toEqual(['one', 'two'])
   await readEvents(sql, 'one', async () => {})

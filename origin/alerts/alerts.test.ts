@@ -130,7 +130,8 @@ test('what a channel does not take is tried again, and its error is shown', asyn
 })
 
 test('a sale that has ended is passed on once', async () => {
-  await sql`insert into events (type, sale_id) values ('sale.ended', 'drop'), ('sale.paused', 'other')`
+  await sql`insert into events (xid, type, sale_id)
+    values (event_xid(), 'sale.ended', 'drop'), (event_xid(), 'sale.paused', 'other')`
   await tell()
   await tell()
   expect(ended).toEqual(['drop'])

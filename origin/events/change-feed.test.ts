@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { Hono } from 'hono'
-import { expect, test } from 'vitest'
+import type { TransactionSql } from 'postgres'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ProblemError } from '../../shared/problem.ts'
 import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { useLedger } from '../../test/lib/servers.ts'
@@ -96,6 +97,24 @@ test('a reader who polls while many write sees each change once, in the order of
   expect(rest).toEqual(seen.slice(middle + 1))
 })
 
+/** Begins a transaction that has its id. The function that it returns does the work in it and commits. */
+async function numbered(work: (tx: TransactionSql) => Promise<unknown>) {
+  const { promise: isNumbered, resolve: began } = Promise.withResolvers<void>()
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>()
+  const ended = sql.begin(async (tx) => {
+    await tx`select pg_current_xact_id()`
+    began()
+    await mayEnd
+    await work(tx)
+  })
+  onTestFinished(() => end())
+  await isNumbered
+  return () => {
+    end()
+    return ended
+  }
+}
+
 test('changes of one order come in the order in which they took it, not in that of their transactions', async () => {
   const sale = await newSale()
   const batch = reservations(sale, 1)
@@ -103,20 +122,14 @@ test('changes of one order come in the order in which they took it, not in that 
   await record(sql, sale, batch, false)
   const [reserved] = await poll({ sale, after: '' }, (seen) => seen.length === 1)
   const after = reserved?.cursor ?? ''
-  const { promise: isNumbered, resolve: numbered } = Promise.withResolvers<void>()
-  const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
-  const first = sql.begin(async (tx) => {
-    await tx`select pg_current_xact_id()`
-    numbered()
-    await mayGoOn
-    await moveOrders(tx, [order], { from: ['paying'], to: 'confirmed' })
-  })
-  await isNumbered
+  const endFirst = await numbered((tx) => moveOrders(tx, [order], { from: ['paying'], to: 'confirmed' }))
+  const endBetween = await numbered(async () => {})
   await moveOrders(sql, [order], { from: ['reserved'], to: 'paying' })
   expect((await page({ after, sale })).changes).toEqual([])
-  goOn()
-  await first
-  // The order is also right if a page ends between the two changes.
+  await endFirst()
+  // What runs between the two hides the change of the second, and so that of the first.
+  expect((await page({ after, sale })).changes).toEqual([])
+  await endBetween()
   const changes = await poll({ after, sale, limit: '1' }, (seen) => seen.length >= 2)
   expect(changes.map(({ type, data }) => [type, data.status])).toEqual([
     ['order.paying', 'paying'],

@@ -9,8 +9,7 @@ import { preferred } from '../../shared/lib/accept.ts'
 import { parse } from '../../shared/parse.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { type Change, changesOf, inOrder, messageOf, ordersOf } from './changes.ts'
-import { LOOKAHEAD } from './reader.ts'
+import { type Change, changesOf, messageOf, ordersOf } from './changes.ts'
 
 const MAX_CHANGES = 1_000
 /** Events read for one answer at most, where most are of other sales. */
@@ -53,19 +52,16 @@ async function readFeed(sql: Sql, after: Place, limit: number, sale: string | un
   const changes: { cursor: string; type: string; timestamp: string; data: unknown }[] = []
   let place = after
   for (let reads = 0; reads < MAX_READS && changes.length < limit; reads++) {
-    const read = await readChanges(sql, place, limit - changes.length + LOOKAHEAD)
-    const taken = inOrder(read, limit - changes.length)
-    const last = read[taken.length - 1]
-    if (!last) break
-    const orders = await ordersOf(sql, taken)
-    const cursors = cursorsOf(read, taken, place)
-    taken.forEach((change, i) => {
-      if (change.order_id === null) return
-      if (sale !== undefined && orders.get(change.order_id)?.sale_id !== sale) return
-      changes.push({ cursor: cursors[i] ?? '', ...messageOf(change, orders) })
-    })
-    place = placeOf(last)
-    if (taken.length === read.length) break
+    const wanted = limit - changes.length
+    const read = await readChanges(sql, place, wanted)
+    const orders = await ordersOf(sql, read)
+    for (const change of read) {
+      place = placeOf(change)
+      if (change.order_id === null) continue
+      if (sale !== undefined && orders.get(change.order_id)?.sale_id !== sale) continue
+      changes.push({ cursor: cursorOf(place), ...messageOf(change, orders) })
+    }
+    if (read.length < wanted) break
   }
   return { changes, next: cursorOf(place) }
 }
@@ -77,21 +73,6 @@ async function readChanges(sql: Sql, { xid, seq, index }: Place, limit: number):
     .flatMap(changesOf)
     .filter(({ event, index: i }) => event.xid !== xid || event.seq !== seq || i > index)
     .slice(0, limit)
-}
-
-/**
- * The cursor of each change: the furthest place up to which everything has been sent with it. Where changes of one
- * order were put in order, a reader who continues from one of them gets the other again, and misses none.
- */
-function cursorsOf(read: readonly Change[], taken: readonly Change[], before: Place): string[] {
-  const sent = new Set<Change>()
-  let whole = 0
-  return taken.map((change) => {
-    sent.add(change)
-    for (let next = read[whole]; next && sent.has(next); next = read[whole]) whole++
-    const last = read[whole - 1]
-    return cursorOf(last ? placeOf(last) : before)
-  })
 }
 
 const placeOf = ({ event, index }: Change): Place => ({ xid: event.xid, seq: event.seq, index })

@@ -15,7 +15,6 @@ export interface Change {
   readonly index: number
   /** The order that the change is about. */
   readonly order_id: string | null
-  readonly seq: number
 }
 
 interface Message {
@@ -25,7 +24,7 @@ interface Message {
 }
 
 export const changesOf = (event: EventRow): Change[] =>
-  (event.order_ids ?? [event.order_id]).map((order_id, index) => ({ event, index, order_id, seq: event.seq }))
+  (event.order_ids ?? [event.order_id]).map((order_id, index) => ({ event, index, order_id }))
 
 /** The id of a change, which is the same each time the log is read. */
 export const messageId = ({ event, index }: Change) =>
@@ -54,34 +53,4 @@ function orderIn({ status, data, at }: EventRow, order_id: string, order: OrderR
   if (!order || !status) return { order_id, status: status && statusOf(status) }
   const atMs = at.getTime()
   return orderAt(orderThen(order, { status, data: data as OrderSnapshot | null }, atMs), atMs)
-}
-
-/** The fields of an event or a change by which `inOrder` sorts. */
-interface Placed {
-  readonly order_id: string | null
-  readonly seq: number
-}
-
-/**
- * Returns the first `limit` of the events read, sorted so that each order's events are in the order in which they
- * happened. Transactions are numbered before they wait for an order's lock, so the later of two can have the lower
- * number; both appear in the log at once. `read` extends beyond the limit, and the result is longer if the limit
- * would divide such a pair.
- */
-export function inOrder<T extends Placed>(read: readonly T[], limit: number): T[] {
-  let end = Math.min(limit, read.length)
-  const latest = new Map<string, number>()
-  const pass = ({ order_id, seq }: T) => {
-    if (order_id !== null) latest.set(order_id, Math.max(seq, latest.get(order_id) ?? 0))
-  }
-  read.slice(0, end).forEach(pass)
-  read.forEach((one, i) => {
-    if (i < end || one.order_id === null || (latest.get(one.order_id) ?? 0) < one.seq) return
-    read.slice(end, i + 1).forEach(pass)
-    end = i + 1
-  })
-  const taken = read.slice(0, end)
-  const ofOrder = Map.groupBy(taken, ({ order_id }) => order_id)
-  for (const [order, events] of ofOrder) if (order !== null) events.sort((a, b) => a.seq - b.seq)
-  return taken.map((one) => (one.order_id === null ? one : (ofOrder.get(one.order_id)?.shift() ?? one)))
 }

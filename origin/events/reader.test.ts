@@ -8,7 +8,7 @@ import { readEvents } from './reader.ts'
 import { watchEvents } from './watch.ts'
 
 const sql = await useLedger()
-const write = (type: string, on = sql) => on`insert into events (type) values (${type})`
+const write = (type: string, on = sql) => on`insert into events (xid, type) values (event_xid(), ${type})`
 
 beforeEach(async () => {
   await sql`truncate events, readers`
@@ -40,7 +40,7 @@ test('waits for an event whose transaction is older and not committed', async ()
   const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>()
   const { promise: isWritten, resolve: written } = Promise.withResolvers<void>()
   const slow = sql.begin(async (tx) => {
-    await tx`insert into events (type) values ('early')`
+    await tx`insert into events (xid, type) values (event_xid(), 'early')`
     written()
     await mayCommit
   })
@@ -57,7 +57,7 @@ test('keeps its place if what was made of the events is rolled back', async () =
   await write('a')
   await isReadable()
   const failing = readEvents(sql, 'one', async (tx) => {
-    await tx`insert into events (type) values ('never')`
+    await tx`insert into events (xid, type) values (event_xid(), 'never')`
     throw new Error('the worker died')
   })
   await expect(failing).rejects.toThrow('the worker died')
@@ -76,8 +76,9 @@ test('leaves a reader to the worker that is busy with it', async () => {
 
 test('passes over what is not needed, whose batch stays in the ledger', async () => {
   const order = '018f0000-0000-7000-8000-000000000001'
-  await sql`insert into events (type, order_ids)
-    values ('a', array[${order}::uuid]), ('b', array[${order}::uuid]), ('a', null)`
+  await sql`insert into events (xid, type, order_ids)
+    select event_xid(), * from (
+      values ('a', array[${order}::uuid]), ('b', array[${order}::uuid]), ('a', null)) e`
   await isReadable()
   const got: EventRow[] = []
   const needed = sql`e.type = 'b'`
@@ -88,7 +89,7 @@ test('passes over what is not needed, whose batch stays in the ledger', async ()
 })
 
 test('a reader that is far ahead of an empty log, as of another server, goes on', async () => {
-  await sql`insert into events (type) select 'early' from generate_series(1, 9)`
+  await sql`insert into events (xid, type) select event_xid(), 'early' from generate_series(1, 9)`
   await sql`insert into readers (reader, xid, seq) select 'one', '9000000000', max(seq) - 2 from events`
   await isReadable()
   expect(await read()).toEqual([])

@@ -5,7 +5,6 @@
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import type { Sql } from '../ledger/connection.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
-import { inOrder } from './changes.ts'
 
 /** The number of events per transaction. */
 const PAGE = 200
@@ -14,10 +13,6 @@ const PAGE = 200
  * 500 new orders.
  */
 const PAGE_ORDERS = 2_000
-/**
- * The reader looks at this many events beyond the page, since an earlier event of the same order may be among them.
- */
-export const LOOKAHEAD = 50
 
 /**
  * Passes the next events to `handle`, in order of commit and each event once. Returns true if there may be more. Does
@@ -47,15 +42,15 @@ export async function readEvents(
     const read = await tx<(EventRow & { needed: boolean })[]>`
       select e.xid, e.seq, e.type, e.order_id, e.status, e.sale_id, e.at, needed,
         case when needed then e.order_ids end as order_ids, case when needed then e.data end as data
-      from read_events(${at.xid}::xid8, ${at.seq}, ${limit + LOOKAHEAD}) e, lateral (select ${needed} as needed) n
+      from read_events(${at.xid}::xid8, ${at.seq}, ${limit}) e, lateral (select ${needed} as needed) n
       order by e.xid, e.seq`
-    const page = inOrder(read, Math.min(limit, atMostOrders(read)))
-    const last = read[page.length - 1]
+    const page = read.slice(0, atMostOrders(read))
+    const last = page.at(-1)
     if (!last) return false
     const events = page.filter(({ needed }) => needed)
     if (events.length > 0) await handle(tx, events)
     await tx`update readers set xid = ${last.xid}::xid8, seq = ${last.seq} where reader = ${reader}`
-    return page.length < read.length
+    return read.length === limit || page.length < read.length
   })
 }
 

@@ -32,7 +32,8 @@ async function startLedger(): Promise<{ url: string; sql: Sql }> {
   return { url: server.url, sql }
 }
 
-const write = (sql: Sql, ...types: string[]) => sql`insert into events (type) select unnest(${types}::text[])`
+const write = (sql: Sql, ...types: string[]) =>
+  sql`insert into events (xid, type) select event_xid(), unnest(${types}::text[])`
 
 async function read(sql: Sql, reader: string): Promise<string[]> {
   const types: string[] = []

@@ -52,8 +52,8 @@ export async function note(sql: Queryable, finding: FindingNote): Promise<void> 
       do update set last_seen_at = clock_timestamp(), seen = findings.seen + 1, units = excluded.units,
         detail = excluded.detail
       returning *, xmax = 0 as opened)
-    insert into events (type, sale_id, data)
-    select 'finding.opened', nullif(sale_id, ''),
+    insert into events (xid, type, sale_id, data)
+    select event_xid(), 'finding.opened', nullif(sale_id, ''),
       jsonb_build_object('finding', finding_id::text, 'sale', nullif(sale_id, ''),
       'product_id', nullif(product_id, ''), 'kind', kind, 'subject', nullif(subject, ''), 'units', units, 'detail',
         detail)

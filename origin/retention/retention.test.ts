@@ -120,7 +120,7 @@ test('leaves a sale alone whose units are held', async () => {
 })
 
 test('ends events, closed findings, deliveries, dead jobs and the audit log in time', async () => {
-  await sql`insert into events (type, at) select 'sale.opened', now() - days * interval '1 day'
+  await sql`insert into events (xid, type, at) select event_xid(), 'sale.opened', now() - days * interval '1 day'
     from unnest(array[401, 399]) days`
   await sql`insert into findings (sale_id, product_id, kind, subject, closed_at) select '', '', 'drift', days::text,
     now() - days * interval '1 day'
@@ -203,7 +203,7 @@ test('ends the runs of scheduled actions in time', async () => {
 })
 
 test('goes through more than a batch, and leaves the rest to who is at it', async () => {
-  await sql`insert into events (type, at) select 'sale.opened', now() - interval '500 days'
+  await sql`insert into events (xid, type, at) select event_xid(), 'sale.opened', now() - interval '500 days'
     from generate_series(1, 1200)`
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('retention'))`

@@ -292,8 +292,8 @@ export async function publishPhase(sql: Queryable, saleId: string, restocked = f
     const data = JSON.stringify(describeSale(sale, nowMs))
     if (types.length > 0)
       await tx`
-        insert into events (type, sale_id, data)
-        select unnest(${types}::text[]), ${saleId}, ${data}::text::jsonb`
+        insert into events (xid, type, sale_id, data)
+        select event_xid(), unnest(${types}::text[]), ${saleId}, ${data}::text::jsonb`
     if (phase !== sale.published_phase) await tx`update sales set published_phase = ${phase} where sale_id = ${saleId}`
   })
 }

@@ -112,8 +112,8 @@ test('tells of the order and of its events as of one moment', async () => {
         await tx`update orders set refunded_minor = ${refunded} where order_id = ${id}`
         await tx`update events set data = jsonb_build_object('refunded_minor', ${refunded}::int) where order_id = ${id}`
         if (refunded === 1)
-          await tx`insert into events (type, order_id, status, data)
-            values ('order.refunded', ${id}, 'reserved', '{"refunded_minor": 1}')`
+          await tx`insert into events (xid, type, order_id, status, data)
+            values (event_xid(), 'order.refunded', ${id}, 'reserved', '{"refunded_minor": 1}')`
       })
   })()
   try {

@@ -237,7 +237,7 @@ test('a finding is sent once, when it opens', async () => {
 test('that an order got another seat is sent to nobody, not even to those who ask for all', async () => {
   const order = randomUUID()
   for (const type of ['order.confirmed', 'order.moved', 'order.fulfilled'])
-    await sql`insert into events (type, order_id, status) values (${type}, ${order}, 'confirmed')`
+    await sql`insert into events (xid, type, order_id, status) values (event_xid(), ${type}, ${order}, 'confirmed')`
   const sent = async () => {
     await fanOut(sql)
     const jobs = await sql`select data ->> 'type' as type from jobs where lane = ${order} order by job_id`

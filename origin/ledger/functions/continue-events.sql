@@ -28,7 +28,5 @@ begin
     select max(seq) from (select seq, xid from events union all select seq, xid from readers) come
     where come.xid >= v_end::text::xid8);
   update event_offset set xids = v_known;
-  execute format(
-    'alter table events alter column xid set default (pg_current_xact_id()::text::numeric + %s)::text::xid8', v_known);
   return true;
 end $$;

@@ -118,7 +118,7 @@ begin
     get diagnostics recorded = row_count;
     insert into seat_claims (sale_id, seat_index, order_id)
     select p_sale, l.seat, p_ids[l.i] from unnest(p_line_orders, p_line_seats) as l(i, seat) where l.seat is not null;
-    insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
+    insert into events (xid, type, order_ids, status) values (event_xid(), 'order.reserved', p_ids, 'reserved');
     update products p set held = p.held + w.units
     from (select a.product, sum(a.quantity)::int as units
           from unnest(p_line_products, p_line_quantities) as a(product, quantity) group by a.product) w
@@ -238,8 +238,8 @@ begin
         record_carts.created_at,
         case when v_verdict = 'recorded' then record_carts.reserved_until else record_carts.created_at end,
         case v_verdict when 'unpaid' then 'too_many' else nullif(v_verdict, 'recorded') end);
-      insert into events (type, order_ids, status)
-      select 'order.' || s.status, array[v_one.id], s.status
+      insert into events (xid, type, order_ids, status)
+      select event_xid(), 'order.' || s.status, array[v_one.id], s.status
       from (select case when v_verdict = 'recorded' then 'reserved' else 'cancelled' end as status) s;
     end if;
     if v_verdict = 'recorded' then

@@ -98,7 +98,7 @@ begin
              unnest(p_quantities), v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
              record_reservations.created_at, record_reservations.reserved_until;
       get diagnostics recorded = row_count;
-      insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
+      insert into events (xid, type, order_ids, status) values (event_xid(), 'order.reserved', p_ids, 'reserved');
       return;
     end if;
     v_simple := false;
@@ -129,7 +129,7 @@ begin
       as a(id, of_order, product, visitor, line, number, source, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
     get diagnostics recorded = row_count;
-    insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
+    insert into events (xid, type, order_ids, status) values (event_xid(), 'order.reserved', p_ids, 'reserved');
     update products p set held = p.held + w.units
     from (select a.product, sum(a.quantity)::int as units
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
@@ -242,8 +242,8 @@ begin
     as a(id, of_order, product, visitor, line, number, source, quantity, key, hash, method, verdict, written)
   left join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;
-  insert into events (type, order_ids, status)
-  select 'order.' || a.status, array_agg(a.id order by a.i), a.status
+  insert into events (xid, type, order_ids, status)
+  select event_xid(), 'order.' || a.status, array_agg(a.id order by a.i), a.status
   from (select w.id, w.i, case when w.verdict = 'recorded' then 'reserved' else 'cancelled' end as status
         from unnest(p_ids, v_verdicts, v_written) with ordinality as w(id, verdict, written, i) where w.written) a
   group by a.status;

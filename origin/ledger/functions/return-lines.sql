@@ -51,8 +51,8 @@ begin
       select (a.l ->> 'seat')::int from jsonb_array_elements(v_order.cart) with ordinality as a(l, n)
         where a.n = any(v_out));
   if p_type is not null then
-    insert into events (type, order_id, status, data)
-    values (p_type, p_order, v_order.status, jsonb_strip_nulls(jsonb_build_object('reason', v_order.reason,
+    insert into events (xid, type, order_id, status, data)
+    values (event_xid(), p_type, p_order, v_order.status, jsonb_strip_nulls(jsonb_build_object('reason', v_order.reason,
       'lines', array(select n from unnest(p_lines) n where not starts_with(v_order.cart -> n - 1 ->> 'product', '%')),
       'attempts', nullif(v_order.attempts, 0), 'decline_code', v_order.decline_code,
       'refunded_minor', nullif(v_order.refunded_minor, 0))));

@@ -25,8 +25,8 @@ import type { orders } from './orders.ts'
 export const events = pgTable(
   'events',
   {
-    /** The id of its transaction; since the ledger has moved to another server, with that of `event_offset` added. */
-    xid: transaction().notNull().default(sql`pg_current_xact_id()`),
+    /** `event_xid()` once what it is about is locked, so that the events of an order have the order of its changes. */
+    xid: transaction().notNull(),
     seq: bigserial({ mode: 'number' }).notNull(),
     /** `order.confirmed`, `sale.opened`, `finding.opened` and so on. */
     type: text().notNull(),
