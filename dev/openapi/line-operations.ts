@@ -92,8 +92,10 @@ export const lineOperations: Operations = {
       id: 'leave',
       tag: TAG,
       summary: 'Leave the line',
-      description: 'Whoever leaves the lobby keeps their lot; whoever leaves after the draw is out.',
-      callers: ['queue'],
+      description:
+        'Whoever leaves the lobby keeps their lot; whoever leaves after the draw is out. Whoever is signed in at the ' +
+        'shop needs no token of the place.',
+      callers: ['queue', 'shop'],
       answers: { 204: { description: 'The place is given up.' } },
       problems: ['invalid-token', 'signed-out', 'unknown-sale', 'forbidden', 'too-many-requests'],
     },
@@ -119,7 +121,8 @@ export const lineOperations: Operations = {
       tag: TAG,
       summary: 'Where am I in the line?',
       description:
-        'Ask again after `poll_after_ms`. The answer is `ready` from one’s turn on, with an admission token.',
+        'Ask again after `poll_after_ms`. The answer is `ready` from one’s turn on, with an admission token. Whoever is ' +
+        'signed in at the shop needs no token of the place: the answer brings it.',
       callers: ['queue', 'shop'],
       answers: {
         200: {

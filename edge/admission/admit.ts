@@ -23,7 +23,7 @@ import { hasLeft } from '../queue/numbers/numbers.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
 import { type Admission, claimsIn, deletePlaceCookie, requireAdmission } from '../visitor/credentials.ts'
-import { sessionOf, signInUrl } from '../visitor/session.ts'
+import { sessionFault, sessionOf, signInUrl } from '../visitor/session.ts'
 import { setSecretCookie, type Visitor, visitorOf } from '../visitor/visitor.ts'
 import { readJoin } from './join-request.ts'
 import { NetworkShares, USUAL_DIFFICULTY } from './proofs/difficulty.ts'
@@ -66,7 +66,7 @@ export async function admit(
   const now = await inLine(known, decision.line, call)
   refuseUnlessJoinable(now)
   if (decision.rule !== null) counts.met = { [decision.rule]: 1 }
-  const { difficulty, turnstile, invitation } = requirementsOf(decision, applicant, now, sent, call)
+  const { difficulty, turnstile, invitation } = await requirementsOf(decision, applicant, now, sent, call)
   const proof = difficulty > 0 ? await readProof(sent.altcha, call) : null
   if (difficulty > 0 && !isEnough(proof, now.sale, difficulty, newcomer)) refuseProof(now)
   // A client without cookies is identified as the visitor of its proof.
@@ -93,21 +93,27 @@ interface Requirements {
 }
 
 /** Throws `refused`, `sign-in-required`, `not-open` or `invitation-required`. */
-function requirementsOf(
+async function requirementsOf(
   { action, access }: Decision,
   applicant: Applicant | null,
   now: SaleNow,
   sent: JoinRequest,
   call: Call,
-): Requirements {
+): Promise<Requirements> {
   if (action === 'blocked' || action === 'refuse') refuse('refused')
-  if (access.sign_in === 'required' && !applicant?.session) refuse('sign-in-required', { sign_in_url: signInUrl(call) })
+  if (access.sign_in === 'required' && !applicant?.session) await refuseSignIn(call)
   if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
   // A visitor without an invitation is refused before they solve a challenge or wait.
   const invitation = access.invitation === 'required' ? (sent.invitation ?? refuseInvitation('none')) : null
   if (action === 'allow') return { difficulty: 0, turnstile: false, invitation }
   const turnstile = access.turnstile && call.config.turnstile !== null
   return { difficulty: leastDifficulty(access, action === 'prove', call), turnstile, invitation }
+}
+
+/** A caller who sent a session hears what is wrong with it. */
+async function refuseSignIn(call: Call): Promise<never> {
+  const detail = await sessionFault(call)
+  return refuse('sign-in-required', { sign_in_url: signInUrl(call), ...(detail !== null && { detail }) })
 }
 
 function refuseIfFinal({ schedule: { phase } }: SaleNow): void {

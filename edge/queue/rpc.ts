@@ -51,6 +51,8 @@ export interface JoinRequest {
   readonly instead_of?: number | undefined
   /** A number that this visitor got while unknown, and that was not recorded: it stays theirs. */
   readonly has?: number
+  /** The visitor leaves the lobby: the number is theirs when they join again, and until then they have no place. */
+  readonly leaves_lobby?: true
   /** The payment for the number (a proof of work), where one is required; a payment never buys a second number. */
   readonly paid_with?: string | undefined
 }
@@ -61,6 +63,11 @@ export const PAYMENT_TTL_SECONDS = 600
 export type JoinResponse =
   | { readonly joined: true; readonly number: number; readonly first: boolean }
   | { readonly joined: false; readonly reason: 'closed' | 'paid-already' | 'try-again' }
+
+/** The number of a visitor who has a place; null without one. */
+export interface FoundNumber {
+  readonly number: number | null
+}
 
 /** A visitor gives up their place; without a number only what is recorded of the visitor. */
 export interface LeaveRequest {
@@ -83,6 +90,8 @@ export interface ShardCalls extends UpstreamCalls {
   take(request: LeaseRequest): Promise<LeaseResponse>
   /** The responses in the order of the requests. */
   joinAll(requests: readonly JoinRequest[]): Promise<readonly JoinResponse[]>
+  /** The numbers of these visitors, in their order. */
+  findAll(visitors: readonly string[]): Promise<readonly FoundNumber[]>
   leave(request: LeaveRequest): Promise<void>
   /** True for each number whose place was given up. */
   haveLeft(numbers: readonly number[]): Promise<readonly boolean[]>

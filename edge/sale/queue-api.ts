@@ -21,7 +21,7 @@ import {
 } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { JOINED } from '../pages/view.ts'
-import { giveUpPlace, recordPlace } from '../queue/numbers/numbers.ts'
+import { giveUpPlace, leaveLobby } from '../queue/numbers/numbers.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { lineNow, publicNow } from '../queue/sale-now.ts'
 import {
@@ -32,7 +32,14 @@ import {
   type Place,
   renewPlace,
 } from '../visitor/credentials.ts'
-import { authenticate, requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
+import {
+  authenticate,
+  placeOf,
+  requireAccountPlace,
+  requirePlace,
+  setSecretCookie,
+  visitorOf,
+} from '../visitor/visitor.ts'
 import { joinedPage, pageAskingAgain } from './visitor-page.ts'
 
 /**
@@ -53,11 +60,15 @@ export async function join(sale: string, call: Call): Promise<Response> {
   }
 }
 
-/** The route `GET /sales/{sale}/queue/status`. */
+/**
+ * The route `GET /sales/{sale}/queue/status`. Who is signed in needs no token: the response brings it, and later calls
+ * with it need no look-up.
+ */
 export async function status(sale: string, call: Call): Promise<Response> {
   const { config } = call
   limitAddress('status', config.STATUS_PER_ADDRESS, call)
-  const place = await requirePlace(sale, call)
+  const held = placeOf(await authenticate(sale, call), call)
+  const place = held ?? (await requireAccountPlace(sale, call))
   const { claims } = place
   limitVisitor('status', claims.sub, config.STATUS_PER_VISITOR, call)
   let now: SaleNow
@@ -71,7 +82,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
   await refuseBlocked(claims.sub, now.policy, call)
   if (now.place(claims.num).status === 'ready') await refuseLeft(claims, now, call)
   const renewed = await renewPlace(place, now.schedule, call)
-  return respond(200, now, renewed ?? place, renewed !== null, call)
+  return respond(200, now, renewed ?? place, held === null || renewed !== null, call)
 }
 
 /**
@@ -87,7 +98,7 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   // If the queue's objects cannot be reached, the visitor still leaves.
   const now = await lineNow(sale, lineOf(claims), call).catch((error) => void problemIn(error))
   if (now && !isFinal(now.schedule.phase))
-    await (isDrawn(now.schedule) ? giveUpPlace(now, sub, num, call) : recordPlace(now, sub, num, call))
+    await (isDrawn(now.schedule) ? giveUpPlace(now, sub, num, call) : leaveLobby(now, sub, num, call))
   deletePlaceCookie(sale, call)
   deleteAdmissionCookie(sale, call)
   return sendNothing()

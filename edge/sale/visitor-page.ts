@@ -26,7 +26,7 @@ import {
 } from '../visitor/credentials.ts'
 import { keepLanguage } from '../visitor/language.ts'
 import { sessionOf, signInUrl } from '../visitor/session.ts'
-import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
+import { accountPlace, authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
 
 /** The parameter of a page that confirms a request for a mail. */
 export const MAILED = 'mailed'
@@ -95,8 +95,10 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const { sale } = publicly
   keepLanguage(call)
   const caller = await authenticate(sale, call)
-  const { place, refusal } = caller
+  const { refusal } = caller
   const admitted = await findAdmission(sale, call)
+  const isLookedUp = wanted === null && !admitted && !caller.place && !refusal
+  const place = isLookedUp ? await placeElsewhere(publicly, call) : caller.place
   const holder = place ?? admitted
   if (holder && wanted === null) limitVisitor('status', holder.claims.sub, call.config.STATUS_PER_VISITOR, call)
   const now = holder ? await inLine(publicly, lineOf(holder.claims), call) : publicly
@@ -133,6 +135,16 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const status = wanted?.kind === 'problem' ? wanted.problem.status : 200
   return pageOf(wanted ? view : await withAccount(view, call), status)
 }
+
+/**
+ * The place that the account has from another browser. While it cannot be looked up, the page is one of a visitor who
+ * may join, and joining finds the place.
+ */
+const placeElsewhere = (publicly: SaleNow, call: Call) =>
+  accountPlace(publicly, call).catch((error) => {
+    if (problemIn(error).status !== 503) throw error
+    return null
+  })
 
 /** The page's data about mails: whether one was just requested, and the address of the signed-in visitor. */
 async function mailOf(call: Call): Promise<Pick<SaleView, 'mailed' | 'accountEmail'>> {

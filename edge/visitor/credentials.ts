@@ -68,6 +68,12 @@ export async function readPlace(sale: string, call: Call): Promise<Place | 'bad'
   return verified.ok && verified.claims.sale === sale ? { claims: verified.claims, token } : 'bad'
 }
 
+/** True if the place that was sent names another sale, valid or not. */
+export function isOfOtherSale(sale: string, call: Call): boolean {
+  const named = saleNamedIn(readCredential(`queue-${sale}`, call) ?? '')
+  return named !== undefined && named !== sale
+}
+
 /** If the edge protects another site, an unreadable bearer may belong to that site. */
 function isUnreadableBearer({ request, config }: Call): boolean {
   return !config.protect && /^bearer\b/i.test(request.headers.get('authorization') ?? '')
@@ -169,8 +175,8 @@ export async function requireAdmission(sale: string, call: Call): Promise<Admiss
   return admission.claims.sale === sale ? admission : refuse('wrong-sale')
 }
 
-export const refuseSignedOut = (sale: string | undefined, call: Call) =>
-  refuse('signed-out', { sign_in_url: signInUrl(call, sale) })
+export const refuseSignedOut = (sale: string | undefined, call: Call, detail?: string) =>
+  refuse('signed-out', { sign_in_url: signInUrl(call, sale), ...(detail !== undefined && { detail }) })
 
 export function refuseAdmission(sale?: string): never {
   const queue = sale === undefined ? {} : { queue: `/sales/${sale}/queue` }

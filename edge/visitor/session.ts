@@ -43,17 +43,31 @@ interface Session {
 
 type Shop = NonNullable<Call['config']['shop']>
 
-const sessions = new WeakMap<Call, Promise<Session | null>>()
+/** Why a session that was sent is not valid, in a sentence for whoever sent it. */
+type Fault = string
+
+const sessions = new WeakMap<Call, Promise<Session | Fault | null>>()
 
 /**
  * The session of a request; null without a valid one. Throws `try-again` while the shop's keys cannot be fetched,
  * because an account that is taken for an unknown visitor would lose its place. It is read once per request.
  */
-export function sessionOf(call: Call): Promise<Session | null> {
+export async function sessionOf(call: Call): Promise<Session | null> {
+  const found = await readOnce(call)
+  return typeof found === 'string' ? null : found
+}
+
+/** Why the session that was sent is not valid; null for a valid one, and without one. */
+export async function sessionFault(call: Call): Promise<Fault | null> {
+  const found = await readOnce(call)
+  return typeof found === 'string' ? found : null
+}
+
+function readOnce(call: Call): Promise<Session | Fault | null> {
   const known = sessions.get(call)
   if (known) return known
   const session = readSession(call).then((found) => {
-    tellScripts(found !== null, call)
+    tellScripts(found !== null && typeof found !== 'string', call)
     return found
   })
   sessions.set(call, session)
@@ -92,7 +106,7 @@ export function signInUrl(call: Call, sale = pathOf(call.request.url).split('/',
   return template?.replace('{return}', encodeURIComponent(`${hostOf(call)}/sales/${sale}/line`)) ?? null
 }
 
-async function readSession(call: Call): Promise<Session | null> {
+async function readSession(call: Call): Promise<Session | Fault | null> {
   const { request, config } = call
   const { shop } = config
   if (!shop) return null
@@ -101,11 +115,26 @@ async function readSession(call: Call): Promise<Session | null> {
   if (!token) return null
   try {
     const claims = await verifySession(token, shop, call)
-    return claims?.sub && isName(claims.sub) ? { account: claims.sub, claims } : null
+    if (!claims) return EXPIRED
+    return claims.sub && isName(claims.sub) ? { account: claims.sub, claims } : faultOf('sub')
   } catch (error) {
-    if (error instanceof errors.JOSEError) return null
+    if (error instanceof errors.JWTExpired) return EXPIRED
+    if (error instanceof errors.JWTClaimValidationFailed) return faultOf(error.claim)
+    if (error instanceof errors.JOSEError) return 'The session of the shop is no JWT that its keys have signed.'
     throw error
   }
+}
+
+const EXPIRED: Fault = 'The session of the shop has expired.'
+
+/** The fault of a claim. The signature is verified before, so this tells nobody anything about another's session. */
+function faultOf(claim: string): Fault {
+  const wrong: Readonly<Record<string, string>> = {
+    aud: 'is for another audience',
+    iss: 'is of another issuer',
+    sub: `has no subject, or one that is not plain text of at most ${MAX_SUBJECT} characters`,
+  }
+  return `The session of the shop ${wrong[claim] ?? `has no valid claim ${claim}`}.`
 }
 
 /** The ledger refuses other text, and with it a whole batch of orders. */

@@ -1,7 +1,7 @@
 /** Visitors are signed in with the shop, or recognised by a cookie. */
 import { runInDurableObject } from 'cloudflare:test'
-import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { beforeAll, expect, it, vi } from 'vitest'
+import { decodeJwt, exportJWK, generateKeyPair } from 'jose'
+import { expect, it, vi } from 'vitest'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import type { Call } from '../http/call.ts'
@@ -9,54 +9,20 @@ import { type Env, readConfig } from '../http/config.ts'
 import { eventually } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { keySet } from '../testing/settings.ts'
+import {
+  SHOP_KEYS,
+  type ShopSession,
+  shopSession as session,
+  shopEnv,
+  shopHas,
+  shopKeys,
+  signedIn,
+} from '../testing/shop.ts'
 import { OPEN_TO_ALL } from '../testing/simulation.ts'
 import { call, cookiesOf, type Joined, knownCookie, TestSale } from '../testing/visitors.ts'
 import { authenticate, visitorOf } from './visitor.ts'
 
-const env: Env = {
-  ...edgeEnv,
-  SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/jwks`,
-  SHOP_ISSUER: 'the shop',
-  SHOP_AUDIENCE: 'the line',
-  SHOP_SIGN_IN_URL: 'https://shop.test/sign-in?to={return}',
-}
-
-let keys: Awaited<ReturnType<typeof generateKeyPair>>
-beforeAll(async () => {
-  keys = await generateKeyPair('ES256')
-  await shopHas('/shop/jwks', 'one')
-})
-
-/** The shop publishes its key at a path, under each of these ids. */
-async function shopHas(path: string, ...kids: string[]): Promise<void> {
-  const jwk = { ...(await exportJWK(keys.publicKey)), alg: 'ES256' }
-  await stub(path, 200, { keys: kids.map((kid) => ({ ...jwk, kid })) })
-}
-
-interface Session {
-  readonly key: CryptoKey
-  readonly from: Date
-  readonly issued: Date
-  readonly issuer: string
-  readonly audience: string
-  readonly expires: string | null
-  readonly kid: string
-}
-
-function session(subject: string, changed: Partial<Session> = {}) {
-  const { issuer = 'the shop', audience = 'the line', expires = '5m', kid = 'one' } = changed
-  const jwt = new SignJWT()
-    .setProtectedHeader({ alg: 'ES256', kid })
-    .setSubject(subject)
-    .setIssuer(issuer)
-    .setAudience(audience)
-  if (expires !== null) jwt.setExpirationTime(expires)
-  if (changed.from) jwt.setNotBefore(changed.from)
-  if (changed.issued) jwt.setIssuedAt(changed.issued)
-  return jwt.sign(changed.key ?? keys.privateKey)
-}
-
-const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
+const env = shopEnv
 
 const signInFor = ({ name }: TestSale) =>
   `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${name}/line`)}`
@@ -245,7 +211,7 @@ it('fetches the shop’s new key when it is first used', async () => {
   const sale = await new TestSale().publish()
   const fresh = await generateKeyPair('ES256')
   const jwks = [
-    { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' },
+    { ...(await exportJWK(shopKeys.publicKey)), kid: 'one', alg: 'ES256' },
     { ...(await exportJWK(fresh.publicKey)), kid: 'two', alg: 'ES256' },
   ]
   await stub('/other-shop/jwks', 200, { keys: jwks })
@@ -296,7 +262,7 @@ it('keeps a signed-in visitor’s place while the shop’s keys cannot be fetche
 })
 
 /** A signed-in visitor of a shop whose keys are at this path, at a given time. */
-async function signedInAt(path: string, kid = 'one', changed: Partial<Session> = {}) {
+async function signedInAt(path: string, kid = 'one', changed: Partial<ShopSession> = {}) {
   const config = await readConfig({ ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}${path}` })
   const token = await session('ada', { expires: '2h', kid, ...changed })
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
@@ -392,13 +358,13 @@ it('takes a session from a shop whose clock is up to half a minute ahead', async
   const nowMs = Date.now()
   const aheadBy = async (seconds: number) => {
     const at = new Date(nowMs + seconds * 1000)
-    return (await (await signedInAt('/shop/jwks', 'one', { from: at, issued: at }))(nowMs)).known
+    return (await (await signedInAt(SHOP_KEYS, 'one', { from: at, issued: at }))(nowMs)).known
   }
   expect([await aheadBy(2), await aheadBy(29), await aheadBy(40)]).toEqual([true, true, false])
 })
 
 it('checks a session’s expiry by the time of the request', async () => {
-  const visitor = await signedInAt('/shop/jwks')
+  const visitor = await signedInAt(SHOP_KEYS)
   const inHours = async (hours: number) => (await visitor(Date.now() + hours * 3_600_000)).name
   expect(await inHours(1)).toBe('user:ada')
   expect(await inHours(3)).not.toMatch(/^user:/)

@@ -6,9 +6,12 @@
 import { base64url } from 'jose'
 import { type Call, refuse } from '../http/call.ts'
 import { identityOf, NAME_BYTES } from '../http/visitor-secret.ts'
+import { findNumber } from '../queue/numbers/numbers.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+import { publicNow } from '../queue/sale-now.ts'
 import { readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
-import { deletePlaceCookie, type Place, readPlace, refuseSignedOut } from './credentials.ts'
-import { accountOf, mayUse } from './session.ts'
+import { deletePlaceCookie, isOfOtherSale, issuePlace, type Place, readPlace, refuseSignedOut } from './credentials.ts'
+import { accountOf, mayUse, sessionFault } from './session.ts'
 
 /** The secret, and the tag by which the edge recognises its own cookies. */
 const SECRET = /^([A-Za-z0-9_-]{16,64})\.[A-Za-z0-9_-]{22}$/
@@ -41,16 +44,38 @@ export function placeOf({ sale, place, refusal }: Caller, call: Call): Place | n
   return refusal ? refusePlace(sale, refusal, call) : place
 }
 
-/** The same for a route that needs a place. */
+/** The same for a route that needs a place, which an account has without its token. */
 export async function requirePlace(sale: string, call: Call): Promise<Place> {
-  return placeOf(await authenticate(sale, call), call) ?? refusePlace(sale, 'invalid-token', call)
+  return placeOf(await authenticate(sale, call), call) ?? requireAccountPlace(sale, call)
+}
+
+/**
+ * The place of the account that is signed in, found by its name and issued anew; null for nobody, and for an account
+ * without a place. Throws `try-again` if the place cannot be looked up.
+ */
+export async function accountPlace(publicly: SaleNow, call: Call): Promise<Place | null> {
+  const account = await accountOf(call)
+  if (account === null) return null
+  const found = await findNumber(publicly, account, call)
+  if (found === 'unreachable') return refuse('try-again', { detail: 'You keep your place.', retry_after_seconds: 1 })
+  return found && issuePlace({ sub: account, num: found.number }, found.now.schedule, call)
+}
+
+/** Throws for a caller who sends no place and whose session leads to none. */
+export async function requireAccountPlace(sale: string, call: Call): Promise<Place> {
+  if ((await accountOf(call)) !== null) {
+    const place = await accountPlace(await publicNow(sale, call), call)
+    return place ?? refuse('invalid-token', { detail: 'You have no place in this sale. Join first.' })
+  }
+  const detail = await sessionFault(call)
+  return detail === null ? refusePlace(sale, 'invalid-token', call) : refuseSignedOut(sale, call, detail)
 }
 
 /** An invalid cookie is deleted, so that the browser can join again. */
 function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call: Call): never {
   if (refusal === 'signed-out') return refuseSignedOut(sale, call)
   deletePlaceCookie(sale, call)
-  return refuse(refusal)
+  return refuse(refusal, isOfOtherSale(sale, call) ? { detail: 'This is the token of another sale.' } : {})
 }
 
 export interface Visitor {

@@ -534,7 +534,7 @@ export interface BuyersCalls {
   }
   /**
    * Leave the line.
-   * Whoever leaves the lobby keeps their lot; whoever leaves after the draw is out.
+   * Whoever leaves the lobby keeps their lot; whoever leaves after the draw is out. Whoever is signed in at the shop needs no token of the place.
    */
   readonly leave: {
     readonly path: {
@@ -584,7 +584,7 @@ export interface BuyersCalls {
   }
   /**
    * Where am I in the line?
-   * Ask again after `poll_after_ms`. The answer is `ready` from one’s turn on, with an admission token.
+   * Ask again after `poll_after_ms`. The answer is `ready` from one’s turn on, with an admission token. Whoever is signed in at the shop needs no token of the place: the answer brings it.
    */
   readonly getStatus: {
     readonly path: {

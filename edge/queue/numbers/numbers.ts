@@ -8,6 +8,7 @@ import { hashOf } from '../../../shared/lib/hash.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { isAhead, Waiting } from '../../http/waiting.ts'
 import {
+  type FoundNumber,
   type JoinRequest,
   type JoinResponse,
   type QueueContext,
@@ -80,9 +81,39 @@ export async function takeNumber(
   return recordedNumber(own, { ...request, instead_of: found.number }, context)
 }
 
-/** Records a number that its visitor got while unknown: should they come back, it is still theirs. */
-export async function recordPlace(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<void> {
-  const request = { queue: now.queue, visitor, has: number }
+/**
+ * The number of a known visitor who has a place, in the line that they chose, and nothing new: null without a place.
+ */
+export async function findNumber(
+  now: SaleNow,
+  visitor: string,
+  context: QueueContext,
+): Promise<Omit<Taken, 'first'> | 'unreachable' | null> {
+  const { sale, ticketShards, policy } = now
+  const inQueue = (queue: string) =>
+    finds.call(visitor, shardName(queue, shardFor(visitor, ticketShards), ticketShards), context)
+  let own: SaleNow | null = now
+  if (policy.lines.length > 1) {
+    const chosen = await inQueue(choicesOf(sale))
+    if (chosen === null) return 'unreachable'
+    const line = policy.lines.find((one) => idOf(one.line) === chosen.number)?.line
+    if (line === undefined) return null
+    const read = await readSale(sale, line, context)
+    own = typeof read === 'string' ? null : read
+  }
+  const found = own && (await inQueue(own.queue))
+  if (!own || !found) return 'unreachable'
+  return found.number === null ? null : { now: own, number: found.number }
+}
+
+const finds = new BatchedCalls<string, FoundNumber>(ASK_MS, (shard, visitors) => shard.findAll(visitors))
+
+/**
+ * Leaves the lobby. The number is recorded, also one that its visitor got while unknown: should they come back, it is
+ * still theirs.
+ */
+export async function leaveLobby(now: SaleNow, visitor: string, number: number, context: QueueContext): Promise<void> {
+  const request = { queue: now.queue, visitor, has: number, leaves_lobby: true } as const
   await Promise.all([recordedNumber(now, request, context), chosenLine(now, visitor, undefined, context)])
 }
 

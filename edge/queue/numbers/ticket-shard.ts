@@ -16,6 +16,7 @@ import { assertExists } from '../../../shared/lib/assert.ts'
 import type { Env } from '../../http/config.ts'
 import { CountSum } from '../counts.ts'
 import {
+  type FoundNumber,
   type JoinRequest,
   type JoinResponse,
   type LeaseRequest,
@@ -59,6 +60,11 @@ const withPolicy = (response: Extract<SnapshotResponse, { known: true }>, policy
 type Batch = (JoinResponse | Error | null)[]
 
 type VisitorRow = { number: number; present: number; paid_with: string | null }
+
+/** The states of a recorded visitor (`present`). After leaving the lobby, joining again gives the same number. */
+const GAVE_UP = 0
+const PRESENT = 1
+const LEFT_LOBBY = 2
 
 export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #block: Block | null = null
@@ -118,8 +124,23 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     if (number !== undefined) this.#createTables()
     if (!this.#hasTables) return
     const { sql } = this.ctx.storage
-    sql.exec('update visitors set present = 0 where visitor = ?', visitor)
+    this.#setPresent(visitor, GAVE_UP)
     if (number !== undefined) sql.exec('insert or ignore into left_places values (?)', number)
+  }
+
+  async findAll(visitors: readonly string[]): Promise<readonly FoundNumber[]> {
+    if (!this.#hasTables) return visitors.map(() => ({ number: null }))
+    const { sql } = this.ctx.storage
+    return visitors.map((visitor) => {
+      const [found] = sql
+        .exec<Pick<VisitorRow, 'number'>>(
+          'select number from visitors where visitor = ? and present = ?',
+          visitor,
+          PRESENT,
+        )
+        .toArray()
+      return { number: found?.number ?? null }
+    })
   }
 
   async haveLeft(numbers: readonly number[]): Promise<readonly boolean[]> {
@@ -223,28 +244,37 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  #find({ visitor, instead_of, paid_with }: JoinRequest): JoinResponse | null {
+  #setPresent(visitor: string, present: number): void {
+    this.ctx.storage.sql.exec('update visitors set present = ? where visitor = ?', present, visitor)
+  }
+
+  #find({ visitor, instead_of, paid_with, leaves_lobby }: JoinRequest): JoinResponse | null {
     if (!this.#hasTables) return null
     const [found] = this.ctx.storage.sql
       .exec<VisitorRow>('select number, present, paid_with from visitors where visitor = ?', visitor)
       .toArray()
     if (!found) return null
-    if (found.present === 1 && found.number !== instead_of) return { joined: true, number: found.number, first: false }
+    if (found.present !== GAVE_UP && found.number !== instead_of) {
+      const present = leaves_lobby ? LEFT_LOBBY : PRESENT
+      if (found.present !== present) this.#setPresent(visitor, present)
+      return { joined: true, number: found.number, first: false }
+    }
     const isSpent = paid_with !== undefined && (paid_with === found.paid_with || this.#isSpent(paid_with))
     return isSpent ? { joined: false, reason: 'paid-already' } : null
   }
 
   /** Stores a visitor with the block's next number; null when the block is used up. */
-  #enter({ visitor, has, paid_with }: JoinRequest): JoinResponse | null {
+  #enter({ visitor, has, paid_with, leaves_lobby }: JoinRequest): JoinResponse | null {
     if (paid_with !== undefined && !this.#storeSpent(visitor)) return TRY_AGAIN
     const number = has ?? this.#nextNumber()
     if (!number) return null
     this.#createTables()
     this.ctx.storage.sql.exec(
-      `insert into visitors (visitor, number, paid_with) values (?, ?, ?) on conflict do update
-        set number = excluded.number, present = 1, paid_with = coalesce(excluded.paid_with, paid_with)`,
+      `insert into visitors (visitor, number, present, paid_with) values (?, ?, ?, ?) on conflict do update
+        set number = excluded.number, present = excluded.present, paid_with = coalesce(excluded.paid_with, paid_with)`,
       visitor,
       number,
+      leaves_lobby ? LEFT_LOBBY : PRESENT,
       paid_with ?? null,
     )
     return { joined: true, number, first: true }
