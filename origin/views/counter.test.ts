@@ -94,7 +94,10 @@ test('pages are seen now if their latest beacon is, and as long as the counts ar
   const redis = redisOf()
   await expect.poll(() => redis.status).toBe('ready')
   const beganMs = Date.parse('2026-11-29T12:00:00Z')
-  const opened = Array.from({ length: 40 }, () => viewOf({ sale: 'looked-at', at_ms: beganMs }))
+  // The ids are the same each time, because HyperLogLog takes one of forty for another in one run of twenty.
+  const opened = Array.from({ length: 40 }, (_, i) =>
+    viewOf({ view: `a-view-of-this-test-${i + 10}`, sale: 'looked-at', at_ms: beganMs }),
+  )
   const stays = opened.slice(0, 30).map((view) => ({ ...view, seen_seconds: 15, at_ms: beganMs + 15_000 }))
   await appendViews(sql, [...opened, ...stays, viewOf({ sale: 'looked-at', at_ms: beganMs, device: 'bot' })])
   await countAll(counterWith(redis))
