@@ -1,7 +1,7 @@
 /**
- * The types of the rest hold without the feed and the promo codes, and its tests pass: all pure ones, and those of the
- * origin that do not call the routes of what is deleted. Each feature's use with the others is tested by files that
- * name its routes.
+ * The types of the rest hold without the feed, the promo codes and Queue-it, and its tests pass: all pure ones, and
+ * those of the origin that do not call the routes of what is deleted. Each feature's use with the others is tested by
+ * files that name its routes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { checkTypes, withoutFeatures } from './leaves.ts'
 /** Tests that name these call a deleted feature. */
 const CALLS = /promo-codes|\/feed\b|\/announcement|'announce'/
 
-test('without the feed and the promo codes the rest is whole', async () => {
+test('without the feed, the promo codes and Queue-it the rest is whole', async () => {
   await withoutFeatures(async (copy) => {
     await checkTypes(copy)
     const { pure, origin } = testsByProject(copy)

@@ -1,7 +1,7 @@
 /**
- * Checks that features are leaves: nothing but the lists imports the rooms of the feed and of the promo codes.
- * `npm run check` runs it. dev/leaves.long.test.ts deletes them in a copy, with the lines that list them, checks the types
- * of the rest, and runs its tests.
+ * Checks that features are leaves: nothing but the lists imports the rooms of the feed, of the promo codes and of
+ * Queue-it. `npm run check` runs it. dev/leaves.long.test.ts deletes them in a copy, with the lines that list them,
+ * checks the types of the rest, and runs its tests.
  *
  *     node dev/leaves.ts
  */
@@ -18,6 +18,7 @@ const FEATURES = [
   ...['edge/feed', 'edge/pages/feed', 'edge/client/extras/posts.ts'],
   ...['origin/feed', 'origin/console/client/pages/feed'],
   ...['origin/promo-codes', 'origin/console/client/pages/promo-codes'],
+  'edge/queue-it',
 ]
 /** The files that may list features. */
 const LISTS = [
@@ -131,7 +132,7 @@ function linkModules(copy: string): void {
 export async function checkTypes(copy: string): Promise<void> {
   const options = { cwd: copy, preferLocal: true, reject: false, all: true } as const
   const { exitCode, all } = await execa('tsc', ['--build', '--checkers', '1'], options)
-  if (exitCode !== 0) throw new Error(`Without the feed and the promo codes the types do not hold:\n${all}`)
+  if (exitCode !== 0) throw new Error(`Without the features the types do not hold:\n${all}`)
 }
 
 if (import.meta.main)

@@ -38,13 +38,21 @@ import { preview, previewDraft } from './preview/preview.ts'
 import { cfWaitingRoom } from './protect/cf-waiting-room.ts'
 import { showWantedPage } from './protect/protect.ts'
 import { handoverJwks, health, jwks, purge, refresh } from './queue/backend.ts'
+import { shopError } from './queue-it/error-page.ts'
+import { pullIntegration, pushIntegration } from './queue-it/integration.ts'
+import { enqueue } from './queue-it/mobile.ts'
+import { cancelAll, cancelOne, showError, showRoom } from './queue-it/room.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, eventDate, schedule, scheduleForOrigin, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
 
 /** What a path names, by its pattern. */
 type Params = Readonly<
-  Record<'sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file' | 'mac' | 'type', string>
+  Record<
+    | ('sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file' | 'mac' | 'type')
+    | ('customer' | 'named' | 'event' | 'place' | 'cause'),
+    string
+  >
 >
 
 /** Null for what is not ours after all. */
@@ -148,6 +156,17 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     },
   },
 
+  '/q/:customer': get(({ customer }, call) => showRoom(customer, call)),
+  '/q/:customer/': get(({ customer }, call) => showRoom(customer, call)),
+  '/q/:customer/error/:cause/': get(({ customer, cause }, call) => showError(customer, cause, call)),
+  '/q/:customer/error/connector/:cause/': get(({ customer, cause }, call) => showError(customer, cause, call)),
+  '/q/:customer/cancel/multiple/:named': get(({ customer, named }, call) => cancelAll(customer, named, call)),
+  '/q/:customer/cancel/:named/:event/:place': get((of, call) => cancelOne(of, call)),
+  '/q/:customer/api/mobileapp/queue/:named/:event/enqueue': post((of, call) => enqueue(of, call)),
+  '/q/:customer/push': post(({ customer }, call) => pushIntegration(customer, call)),
+  '/status/integrationconfig/secure/:customer': get(({ customer }, call) => pullIntegration(customer, call)),
+  '/sales/:sale/shop-error/:cause': get(({ sale, cause }, call) => shopError(sale, cause, call)),
+
   '/images/:image': get((_, call) => image(call)),
   '/images/:image/:file': get((_, call) => image(call)),
   '/assets/:file': get((_, call) => asset(pathOf(call.request.url), call.config.brand.style)),
@@ -217,13 +236,18 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   file: isAnything,
   type: isAnything,
   mac: (text) => /^[\w-]{43}$/.test(text),
+  customer: isAnything,
+  named: isAnything,
+  event: isAnything,
+  place: isAnything,
+  cause: isAnything,
 }
 
 const router = new TrieRouter<Route>()
 for (const [pattern, route] of Object.entries(ROUTES)) router.add(METHOD_NAME_ALL, pattern, route)
 
 /** No route has more segments. */
-const MAX_SEGMENTS = 8
+const MAX_SEGMENTS = 9
 
 /** The route of a path, and what its names name; `validated` is valid already. */
 function matchOf(path: string, validated: keyof Params | null): { route: Route; params: Params } | null {

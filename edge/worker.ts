@@ -7,10 +7,20 @@ import { AssertionError, watchAssertions } from '../shared/lib/assert.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { postsPart } from './feed/posts.ts'
 import { withCacheRule } from './http/cache.ts'
-import { type Call, type PagePart, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http/call.ts'
+import {
+  type Call,
+  type Onwards,
+  type PagePart,
+  pathOf,
+  refuse,
+  seeOther,
+  sendProblem,
+  wantsHtml,
+} from './http/call.ts'
 import { type Config, ConfigError, type Env, readConfig } from './http/config.ts'
 import { allowNamedOrigin } from './http/cors.ts'
 import { protectedSite } from './protect/protect.ts'
+import { toShop } from './queue-it/onwards.ts'
 import { handle } from './routes.ts'
 import { problemAsPage } from './view/respond.ts'
 import { keepInRedirect } from './visitor/language.ts'
@@ -20,6 +30,8 @@ export { WaitingRoom } from './queue/waiting-room.ts'
 
 /** The sections that features add to the pages of a sale. */
 const PAGE_PARTS: readonly PagePart[] = [postsPart]
+/** The sites of others to which features lead admitted visitors. */
+const ONWARDS: readonly Onwards[] = [toShop]
 
 // Objects log theirs here too: their callers hear only that a call has failed.
 watchAssertions(({ message }) => console.error(JSON.stringify({ msg: 'assertion failed', why: message })))
@@ -37,7 +49,8 @@ export default {
       return sendProblem(problemOf(error, request))
     }
     const secure = config.production || request.url.startsWith('https:')
-    const call: Call = { request, env, ctx, config, secure, nowMs: Date.now(), setCookies: [], pageParts: PAGE_PARTS }
+    const features = { pageParts: PAGE_PARTS, onwards: ONWARDS }
+    const call: Call = { request, env, ctx, config, secure, nowMs: Date.now(), setCookies: [], ...features }
     const response = await respond(call)
     for (const cookie of call.setCookies) response.headers.append('set-cookie', cookie)
     return response

@@ -13,6 +13,7 @@ import {
   problem,
   problemResponse,
 } from '../../shared/problem.ts'
+import type { AdmissionClaims } from '../../shared/tokens.ts'
 import type { Section, Shows } from '../pages/view.ts'
 import type { Config, Env } from './config.ts'
 
@@ -29,10 +30,21 @@ export interface Call {
   /** `Set-Cookie` values for whatever response is sent. Handlers add them when they succeed. */
   readonly setCookies: string[]
   readonly pageParts: readonly PagePart[]
+  readonly onwards: readonly Onwards[]
 }
 
 /** The section that a feature adds to a page of a sale, if it adds one. */
 export type PagePart = (sale: string, shows: Shows, call: Call) => Section | undefined | Promise<Section | undefined>
+
+/** The site of others to which a feature leads the admitted visitors of a sale. */
+export interface Onwards {
+  /** The schemes and hosts to which the response to a form of the sale may redirect. */
+  readonly origins: (sale: string, call: Call) => readonly string[]
+  /** The address to which an admitted visitor goes on; null if they stay. */
+  readonly addressFor: (claims: AdmissionClaims, call: Call) => Promise<string | null>
+  /** The address to which everybody goes on once the sale has ended; null before, and if they stay. */
+  readonly addressAfter: (sale: string, call: Call) => Promise<string | null>
+}
 
 /** The caller's address, from the header that the proxy in front writes; null if there is none in it. */
 export const addressOf = ({ request, config }: Call): string | null =>

@@ -16,6 +16,13 @@ const TURNSTILE_FOR_TESTS = {
   TURNSTILE_SECRET_KEY: '1x0000000000000000000000000000000AA',
 }
 
+const QUEUE_IT_CUSTOMER = {
+  customer: 'acme',
+  secret: 'a-secret-of-a-customer-of-queue-it-0',
+  hosts: ['shop.example'],
+  events: { drop: 'drop' },
+}
+
 const refusal = async (changed: Partial<Record<keyof Env, string>>) => {
   try {
     await readConfig({ ...env, ...changed } as Env)
@@ -58,6 +65,31 @@ it('names the setting that is missing or wrong, and never its value', async () =
       [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', share: 0 }],
       [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', host: 'https://a.example' }],
     ].map((sites) => ({ PROTECT: JSON.stringify(sites) })),
+    { QUEUE_IT: 'acme' },
+    ...[
+      { customer: 'Acme_1' },
+      { secret: 'short-secret' },
+      { secret: 5 },
+      { api_key: 'short-secret' },
+      { hosts: [] },
+      { hosts: ['https://shop.example'] },
+      { events: { drop_1: 'drop' } },
+      { session_minutes: 0 },
+      { enqueue_token: 'perhaps' },
+      { bind_address: 'sometimes' },
+      { push_url: 'shop.example' },
+      { another: 'field' },
+      { integration: { Version: 0, Integrations: [] } },
+      { integration: { Version: 1, Integrations: [{ ActionType: 'Queue', EventId: 'other-event' }] } },
+      { integration: { Version: 1, Integrations: [{ ActionType: 'Wait-here', EventId: 'drop' }] } },
+    ].map((changed) => ({ QUEUE_IT: JSON.stringify([{ ...QUEUE_IT_CUSTOMER, ...changed }]) })),
+    { QUEUE_IT: JSON.stringify([QUEUE_IT_CUSTOMER, QUEUE_IT_CUSTOMER]) },
+    ...[{ secret: 'development-secret-of-queue-it-00000' }, { push_url: 'http://shop.example/push' }].map(
+      (changed) => ({
+        ...{ ENVIRONMENT: 'production', PAYMENT_PAGE: 'sandbox' },
+        QUEUE_IT: JSON.stringify([{ ...QUEUE_IT_CUSTOMER, ...changed }]),
+      }),
+    ),
     { PAYMENT_PAGE: 'https://pay.example/{order}' },
     { PAYMENT_PAGE: '//pay.example/{order}' },
     { PAYMENT_PAGE: '/pay-here' },
@@ -80,9 +112,10 @@ it('names the setting that is missing or wrong, and never its value', async () =
     for (const value of Object.values(changed)) if (value.length > 4) expect(message).not.toContain(value)
   }
   expect(await refusal({})).toBeNull()
+  expect(await refusal({ QUEUE_IT: JSON.stringify([QUEUE_IT_CUSTOMER]) })).toBeNull()
 })
 
-it('requires https to the origin and of the shop’s front in production, unless it is on this machine or in its network', async () => {
+it('requires https to the origin and of the shop’s front in production, except on this machine or in its network', async () => {
   const production = { ENVIRONMENT: 'production', PAYMENT_PAGE: '/pay/{order}' }
   const refusalOf = (ORIGIN_URL: string) => refusal({ ...production, ORIGIN_URL })
   for (const host of ['origin.shop.example', '203.0.113.5:3000', '[2001:4860::1]', '172.32.0.1', '10.shop.example']) {
@@ -114,6 +147,7 @@ it('requires a payment page in production, except before another site', async ()
   expect(await refusal(forgotten)).toMatch(/^PAYMENT_PAGE must/)
   const protect = { PROTECT: JSON.stringify([{ upstream: 'https://shop.example', sale: 'drop', paths: '/*' }]) }
   expect(await refusal({ ...forgotten, ...protect })).toBeNull()
+  expect(await refusal({ ...forgotten, QUEUE_IT: JSON.stringify([QUEUE_IT_CUSTOMER]) })).toBeNull()
   expect(await refusal({ ...forgotten, PAYMENT_PAGE: '/pay/{order}' })).toBeNull()
   const inDevelopment = { ...env, PAYMENT_PAGE: '' }
   expect((await readConfig(inDevelopment)).PAYMENT_PAGE).toBeNull()

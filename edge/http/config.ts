@@ -25,6 +25,7 @@ import { type Brand, brandSheet } from '../pages/brand.ts'
 import type { StripePage } from '../pages/view.ts'
 import { handoverSet } from './handover-keys.ts'
 import { isLocalHost } from './limits/networks.ts'
+import { QueueItCustomers } from './queue-it-setting.ts'
 import {
   colour,
   host,
@@ -85,7 +86,8 @@ const Worker = v.object({
   CORS_ORIGINS: setting(
     origins,
     '',
-    "Origins of the shop's own front, separated by spaces, whose scripts may call this half with their visitors' cookies",
+    "Origins of the shop's own front, separated by spaces, whose scripts may call this half " +
+      "with their visitors' cookies",
   ),
   SCHEDULE_URL: optional(
     host,
@@ -211,8 +213,15 @@ const Protect = v.object({
   ),
 })
 
+const QueueIt = v.object({
+  QUEUE_IT: optional(
+    QueueItCustomers,
+    'Shops whose Queue-it connectors send their visitors here, as JSON; a secret (docs/queue-it.md)',
+  ),
+})
+
 /** Every setting of the edge, for docs/settings.md. */
-export const SETTINGS = settingDocs(Worker, Shop, Turnstile, Stripe, Protect)
+export const SETTINGS = settingDocs(Worker, Shop, Turnstile, Stripe, Protect, QueueIt)
 
 const DEVELOPMENT = {
   // A whole crowd comes from one machine there.
@@ -226,6 +235,7 @@ type SettingName =
   | keyof typeof Turnstile.entries
   | keyof typeof Stripe.entries
   | keyof typeof Protect.entries
+  | keyof typeof QueueIt.entries
 type Required = 'ORIGIN_URL' | 'EDGE_TOKEN' | 'QUEUE_KEYS' | 'ADMISSION_KEYS'
 export type Env = { readonly [Name in Required]: string } & {
   readonly [Name in SettingName]?: string
@@ -280,13 +290,19 @@ export async function readConfig(env: Env) {
   // A setting that was forgotten or misspelt must not open the doors.
   const production = env.ENVIRONMENT !== 'development'
   // Before somebody else's site that site sees to the paying.
-  const presets = production ? (env.PROTECT ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
+  const sellsElsewhere = Boolean(env.PROTECT || env.QUEUE_IT)
+  const presets = production ? (sellsElsewhere ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
   const worker = read(Worker, env, presets)
   const turnstile = env.TURNSTILE_SITE_KEY ? read(Turnstile, env) : null
+  const queueIt = read(QueueIt, env).QUEUE_IT ?? null
   if (production) {
     refusePublicSecrets(worker, turnstile?.TURNSTILE_SECRET_KEY)
+    if (queueIt?.some(({ secret }) => secret.startsWith('development')))
+      throw new ConfigError('QUEUE_IT is the one for development')
     const { ORIGIN_URL, INTERNAL_URL = ORIGIN_URL, CORS_ORIGINS } = worker
-    for (const [name, urls] of Object.entries({ ORIGIN_URL: [ORIGIN_URL], INTERNAL_URL: [INTERNAL_URL], CORS_ORIGINS }))
+    const QUEUE_IT = (queueIt ?? []).flatMap(({ push_url }) => push_url ?? [])
+    const urlsOf = { ORIGIN_URL: [ORIGIN_URL], INTERNAL_URL: [INTERNAL_URL], CORS_ORIGINS, QUEUE_IT }
+    for (const [name, urls] of Object.entries(urlsOf))
       for (const { protocol, hostname } of urls.map((url) => new URL(url)))
         if (protocol === 'http:' && !isLocalHost(hostname))
           throw new ConfigError(`${name} must be https, except on this machine or in its private network`)
@@ -301,6 +317,8 @@ export async function readConfig(env: Env) {
     stripe: worker.PAYMENT_PAGE === STRIPE_PAGE ? stripePage(read(Stripe, env)) : null,
     /** Null if the Worker stands before no other site. */
     protect: env.PROTECT ? read(Protect, env).PROTECT : null,
+    /** Null if the Worker serves no connectors of Queue-it. */
+    queueIt,
     brand: await brandOf(worker),
     keys: await keysOf(worker.QUEUE_KEYS, worker.ADMISSION_KEYS),
   }

@@ -46,7 +46,7 @@ export interface SaleView {
   readonly invites?: boolean
   /** The visitor's invitation from a link or a form, and what is wrong with it. */
   readonly invitation?: { readonly code: string; readonly fault: InvitationFault | null }
-  /** True if the sale protects another site, which is open to all after the sale has ended. */
+  /** True if the sale is before another site, which is open to all after the sale has ended. */
   readonly protects: boolean
   /**
    * The path of the shop's own payment page, with `{order}` in it, or of the edge's. Null means that the page offers
@@ -55,6 +55,8 @@ export interface SaleView {
   readonly paymentPage: string | null
   /** The host from which the page's script reads the schedule; undefined means the edge. */
   readonly scheduleUrl?: string | undefined
+  /** The schemes and hosts of the sites to which admitted visitors go on. */
+  readonly onwards?: readonly string[]
   readonly lang: Language
   /** True if the visitor chose the language instead of the browser. */
   readonly choseLanguage?: boolean

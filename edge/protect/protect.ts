@@ -5,7 +5,7 @@
  */
 import { queueName } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type AdmissionClaims, isEdgeToken } from '../../shared/tokens.ts'
+import { type AdmissionClaims, isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
 import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
 import { TARGETED } from '../http/cache.ts'
 import { addressOf, type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
@@ -25,6 +25,7 @@ import {
   findAdmission,
   issueAdmission,
   lineOf,
+  type Place,
   refuseAdmission,
   refuseSignedOut,
   renewAdmission,
@@ -127,7 +128,11 @@ export function requestedPage(sale: string, call: Call): string | null {
  * The route `GET /sales/{sale}/wanted`: redirects to the requested page after the sale, from a page that is the same
  * for all.
  */
-export function showWantedPage(sale: string, call: Call): Response {
+export async function showWantedPage(sale: string, call: Call): Promise<Response> {
+  for (const { addressAfter } of call.onwards) {
+    const address = await addressAfter(sale, call)
+    if (address !== null) return seeOther(address)
+  }
   return seeOther(requestedPage(sale, call) ?? refuse('not-found'))
 }
 
@@ -155,12 +160,12 @@ async function visit(site: Site, admission: Admission, call: Call): Promise<Resp
 }
 
 /** The visitor gives up their place, so that they come back only through the queue. */
-async function endSession(sale: string, { claims }: Admission, call: Call): Promise<void> {
+export async function endSession(sale: string, { claims }: Pick<Place, 'claims'>, call: Call): Promise<void> {
   const now = await inLine(await publicNow(sale, call), lineOf(claims), call)
   await giveUpPlace(now, claims.sub, claims.num, call)
   deletePlaceCookie(sale, call)
   deleteAdmissionCookie(sale, call)
-  count({ sale }, { sessions: { [sessionName(claims)]: 0 } }, call)
+  countSession(claims, 0, call)
 }
 
 /** When each session ends that this isolate has reported, in seconds since the epoch. */
@@ -175,10 +180,15 @@ function reportSession(claims: AdmissionClaims, call: Call): void {
   if (reported.get(session) === claims.exp) return
   reported.set(session, claims.exp)
   const leftSeconds = Math.max(0, claims.exp - Math.floor(call.nowMs / 1000))
+  countSession(claims, leftSeconds, call)
+}
+
+/** Tells the origin that the visitor is inside, and stays for so long unless more is told. */
+export function countSession(claims: QueueClaims, leftSeconds: number, call: Call): void {
   count(claims, { sessions: { [sessionName(claims)]: leftSeconds } }, call)
 }
 
-const sessionName = (claims: AdmissionClaims) => queueName(String(claims.num), lineOf(claims))
+const sessionName = (claims: QueueClaims) => queueName(String(claims.num), lineOf(claims))
 
 /** Passes the request of an admitted visitor on. How long the site takes to answer it steers the line. */
 async function passAdmitted(site: Site, { token, claims }: Admission, call: Call): Promise<Response> {

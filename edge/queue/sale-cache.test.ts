@@ -119,6 +119,7 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
       nowMs: Date.now(),
       setCookies: [],
       pageParts: [],
+      onwards: [],
     }
     return (await publicNow(sale.name, asked as unknown as Call)).policy
   }

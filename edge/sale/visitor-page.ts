@@ -15,6 +15,7 @@ import { inLine, publicNow } from '../queue/sale-now.ts'
 import { ownHeadersOf, viewOf } from '../view/respond.ts'
 import { setJoinedCookie } from '../visitor/cookies.ts'
 import {
+  type Admission,
   deleteAdmissionCookie,
   deletePlaceCookie,
   findAdmission,
@@ -49,13 +50,22 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   const { sale, num } = place.claims
   const isReady = now.place(num).status === 'ready'
   const admission = isReady ? await issueAdmission(place.claims, call) : null
-  const onwards = admission && requestedPage(sale, call)
+  const onwards = admission && (await onwardsOf(admission, call))
   if (onwards !== null) return seeOther(onwards)
   const shows = ownPlace(num, admission?.claims.exp, now)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
   const view = { ...(await viewOf(now, num, shows, call)), ...hall, order: latestOrder(sale, call) }
   setJoinedCookie(call)
   return pageOf(await withAccount(view, call), first ? 201 : 200)
+}
+
+/** The address to which an admitted visitor goes on; null for whoever buys here. */
+async function onwardsOf({ claims }: Admission, call: Call): Promise<string | null> {
+  for (const { addressFor } of call.onwards) {
+    const address = await addressFor(claims, call)
+    if (address !== null) return address
+  }
+  return requestedPage(claims.sale, call)
 }
 
 /** The problems of a join that its form can show, and that the visitor can correct or wait for. */
@@ -108,7 +118,7 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
   if (isReady && !admitted) await refuseLeft(place.claims, now, call)
   const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
-  const onwards = admission && requestedPage(sale, call)
+  const onwards = admission && (await onwardsOf(admission, call))
   if (onwards !== null) {
     if (await isVisitor(admission?.claims.sub ?? '', call)) return seeOther(onwards)
     // The place belongs to another visitor, so the protected site would send them back here again and again. They can

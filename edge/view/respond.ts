@@ -26,6 +26,8 @@ interface Allowed {
   readonly scripts?: string
   readonly frames?: string
   readonly calls?: string
+  /** The addresses to which the response to a form may redirect. */
+  readonly forms?: string
 }
 const TURNSTILE: Allowed = { scripts: 'https://challenges.cloudflare.com', frames: 'https://challenges.cloudflare.com' }
 
@@ -38,7 +40,7 @@ const stripe = (script: string): Allowed => ({
   calls: 'https://api.stripe.com',
 })
 
-const contentSecurityPolicy = ({ scripts, frames, calls }: Allowed = {}) =>
+const contentSecurityPolicy = ({ scripts, frames, calls, forms }: Allowed = {}) =>
   [
     "default-src 'none'",
     `script-src 'self'${scripts ? ` ${scripts}` : ''}`,
@@ -47,7 +49,7 @@ const contentSecurityPolicy = ({ scripts, frames, calls }: Allowed = {}) =>
     "img-src 'self' data:",
     `connect-src 'self'${calls ? ` ${calls}` : ''}`,
     "worker-src 'self'",
-    "form-action 'self'",
+    `form-action 'self'${forms ? ` ${forms}` : ''}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
@@ -60,11 +62,17 @@ export const PAGE_HEADERS = {
   vary: 'accept, accept-language',
 }
 
+/** The parts of a view that decide from where its page may load, and where its forms may lead. */
+type Reach = Pick<SaleView, 'turnstile' | 'shows' | 'scheduleUrl' | 'onwards'>
+
 /** A page may load from other hosts only if it shows Turnstile's widget, Stripe's form, or a schedule from a CDN. */
-export function headersOf({ turnstile, shows, scheduleUrl }: Pick<SaleView, 'turnstile' | 'shows' | 'scheduleUrl'>) {
+export function headersOf({ turnstile, shows, scheduleUrl, onwards = [] }: Reach) {
   const allowed = shows.kind === 'payment' ? stripe(shows.stripe.script) : turnstile === undefined ? {} : TURNSTILE
   const calls = [allowed.calls, scheduleUrl].filter((one) => one !== undefined).join(' ')
-  return { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy({ ...allowed, calls }) }
+  return {
+    ...PAGE_HEADERS,
+    'content-security-policy': contentSecurityPolicy({ ...allowed, calls, forms: onwards.join(' ') }),
+  }
 }
 
 /**
@@ -74,7 +82,7 @@ export function headersOf({ turnstile, shows, scheduleUrl }: Pick<SaleView, 'tur
 const ownHeaders = new Map<string, Headers>()
 
 /** The headers of a page for one visitor, which no cache stores. Callers must not change them. */
-export function ownHeadersOf(view: Pick<SaleView, 'turnstile' | 'shows' | 'scheduleUrl'>): Headers {
+export function ownHeadersOf(view: Reach): Headers {
   const headers = headersOf(view)
   const policy = headers['content-security-policy']
   const known = ownHeaders.get(policy) ?? new Headers({ ...headers, 'cache-control': NO_STORE })
@@ -115,6 +123,7 @@ export async function viewOf(
   const line = lines.find((one) => one.line === now.line) ?? { line: now.line }
   const others = lines.length > 1 ? { line, ...othersOf(now, call) } : {}
   const access = accessOf(policy, now.line)
+  const onwards = call.onwards.flatMap(({ origins }) => origins(sale, call))
   const state = stateIn(lang, now, goods)
   return {
     sale,
@@ -136,9 +145,10 @@ export async function viewOf(
       : {}),
     ...(access.sign_in === 'required' ? { signIn: signInUrl(call) } : {}),
     invites: access.invitation === 'required',
-    protects: config.protect?.some((site) => site.sale === sale) ?? false,
+    protects: onwards.length > 0 || (config.protect?.some((site) => site.sale === sale) ?? false),
     paymentPage: config.PAYMENT_PAGE,
     scheduleUrl: config.SCHEDULE_URL,
+    onwards,
     sections: sections.filter((section) => section !== undefined),
     shows,
   }

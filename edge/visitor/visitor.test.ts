@@ -230,7 +230,17 @@ it('reads a known place only until it expires, and only with the key that signed
   const token = await signToken(QUEUE, config.keys.queue, claims)
   const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
   const ctx = {} as ExecutionContext
-  const shown: Call = { request, env: edgeEnv, ctx, config, secure: true, nowMs, setCookies: [], pageParts: [] }
+  const shown: Call = {
+    request,
+    env: edgeEnv,
+    ctx,
+    config,
+    secure: true,
+    nowMs,
+    setCookies: [],
+    pageParts: [],
+    onwards: [],
+  }
   const holder = { sale: 'drop', place: { token, claims }, refusal: null }
   for (let times = 0; times < 2; times++) expect(await authenticate('drop', shown)).toEqual(holder)
   const bad = { sale: 'drop', place: null, refusal: 'invalid-token' }
@@ -268,7 +278,7 @@ async function signedInAt(path: string, kid = 'one', changed: Partial<ShopSessio
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
   const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
   return (nowMs: number) =>
-    visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [], pageParts: [] })
+    visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [], pageParts: [], onwards: [] })
 }
 
 const keysAsked = async (path: string) => (await requestsTo(path)).calls

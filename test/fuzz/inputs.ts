@@ -80,6 +80,13 @@ const ROUTES: readonly Route[] = [
   { to: 'edge', methods: 'GET', path: '/sales/{sale}/order/{order}/handover' },
   { to: 'edge', methods: 'POST', path: '/sales/{sale}/order/{order}/payment', body: 'payment' },
   { to: 'edge', methods: 'POST', path: '/sales/{sale}/order/{order}/cancel' },
+  { to: 'edge', methods: 'GET', path: '/q/acme/?c=acme&e={sale}&t={text}&enqueuetoken={text}' },
+  { to: 'edge', methods: 'GET', path: '/q/acme/error/{cause}/?c=acme&e={sale}&t={text}' },
+  { to: 'edge', methods: 'GET', path: '/q/acme/cancel/multiple/acme?wrl={sale}~{text}&r={text}' },
+  { to: 'edge', methods: 'POST', path: '/q/acme/api/mobileapp/queue/acme/{sale}/enqueue', body: 'join' },
+  { to: 'edge', methods: 'POST', path: '/q/acme/push' },
+  { to: 'edge', methods: 'GET', path: '/status/integrationconfig/secure/acme' },
+  { to: 'edge', methods: 'GET', path: '/sales/{sale}/shop-error/{cause}' },
   { to: 'edge', methods: 'POST', path: '/internal/sales/{sale}/refresh', needs: 'edge' },
   { to: 'edge', methods: 'POST', path: '/internal/sales/{sale}/purge', needs: 'edge' },
   ...(['edge', 'origin'] as const).flatMap((to): Route[] => [
@@ -359,6 +366,7 @@ function filled(dice: Dice, path: string, material: Material): string {
     switch: () => dice.one(SWITCHES),
     id: () => String(1 + dice.below(20)),
     invitation: () => dice.one(material.invitations),
+    cause: () => dice.one(['hash', 'timestamp', 'ip']),
   }
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const known = params[name]

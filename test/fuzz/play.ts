@@ -27,6 +27,14 @@ const IN_A_TEST = 5_000
 
 const FAST = { rate_per_second: 1000, max_inside: null }
 
+/** A shop whose Queue-it connectors send their visitors to two of the sales. */
+const QUEUE_IT = JSON.stringify([
+  {
+    ...{ customer: 'acme', secret: 'a-secret-of-the-fuzz-for-its-connectors', hosts: ['shop.example'] },
+    events: { lobby: 'lobby', over: 'over' },
+  },
+])
+
 let system: System
 let material: Material
 const shop = { issuer: 'shop', audience: 'sale' }
@@ -37,7 +45,10 @@ export function fuzz(seed: number, inputs: number): void {
   let shopServer: Awaited<ReturnType<typeof serveOnLoopback>>
   beforeAll(async () => {
     shopServer = await serveOnLoopback((_, response) => void response.end(JSON.stringify({ keys: [jwk] })))
-    const edgeVars = { SHOP_JWKS_URL: shopServer.url, SHOP_ISSUER: shop.issuer, SHOP_AUDIENCE: shop.audience }
+    const edgeVars = {
+      ...{ SHOP_JWKS_URL: shopServer.url, SHOP_ISSUER: shop.issuer, SHOP_AUDIENCE: shop.audience },
+      QUEUE_IT,
+    }
     const { url: databaseUrl } = await ledgerDatabase()
     system = await startSystem({ databaseUrl, originEnv: { LOG_LEVEL: 'warn' }, edgeVars })
     material = await prepare()
