@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { USUAL_SHARES } from '../../shared/shop-model.ts'
-import { whatComes } from '../../shared/what-if.ts'
+import { USUAL_SHARES } from '../../shared/model/shop-model.ts'
+import { whatComes } from '../../shared/model/what-if.ts'
 import { playAfterEnd } from './after-end.ts'
 import { billsOf, trafficOf } from './bills.ts'
 import { runsOf } from './isolates.ts'

@@ -4,7 +4,7 @@ import { REFRESH_EVERY_MS } from '../../edge/queue/pace/controller.ts'
 import type { Timeline } from '../../edge/queue/timeline.ts'
 import { SimulatedRoom } from '../../edge/testing/simulated-room.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
-import type { Shop } from '../../shared/shop-model.ts'
+import type { Shop } from '../../shared/model/shop-model.ts'
 import { Loads, PerSecond, type Scenario } from './scenario.ts'
 
 /** The Worker's defaults. */

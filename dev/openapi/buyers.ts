@@ -14,7 +14,7 @@ import {
   Schedule,
   SectionId,
 } from '../../shared/api/public.ts'
-import { ViewBeacon } from '../../shared/api/views/views.ts'
+import { ViewBeacon } from '../../shared/api/views/view-events.ts'
 import {
   Chart,
   Feed,

@@ -1,6 +1,6 @@
 /** Pages say that they are seen: what is taken, what the origin gets, and what happens while it takes nothing. */
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
-import type { ViewBatch, ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewBatch, ViewEvent } from '../../shared/api/views/view-events.ts'
 import type { Call } from '../http/call.ts'
 import { type Env, readConfig } from '../http/config.ts'
 import { waitUntil } from '../testing/background.ts'

@@ -2,7 +2,7 @@
  * The routes `POST /sales/{sale}/views` and `POST /views`: a page says that it is seen. Pages come from caches, so
  * that views cannot be counted where pages are served. A beacon sets no cookie, asks no object and waits for nothing.
  */
-import { ViewBeacon } from '../../shared/api/views/views.ts'
+import { ViewBeacon } from '../../shared/api/views/view-events.ts'
 import { type Call, NO_STORE, readJson } from '../http/call.ts'
 import { limitAddress } from '../http/limits/rate-limits.ts'
 import { Gathering } from './gathering.ts'

@@ -2,7 +2,7 @@
  * Gathers events in an isolate and sends them to the origin together: after some seconds, or earlier when there are
  * many. No beacon waits for it. An isolate that ends loses what it has gathered, at most the events of these seconds.
  */
-import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS, type ViewEvent } from '../../shared/api/views/views.ts'
+import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS, type ViewEvent } from '../../shared/api/views/view-events.ts'
 import { assert } from '../../shared/lib/assert.ts'
 import type { Call } from '../http/call.ts'
 import { callInternal } from '../http/origin.ts'

@@ -2,8 +2,8 @@
 import { isbot } from 'isbot'
 import type { InferOutput } from 'valibot'
 import { sourceLabel } from '../../shared/api/views/source.ts'
+import type { Device, ViewBeacon, ViewEvent } from '../../shared/api/views/view-events.ts'
 import { addressHash, dayKey, networkOf, pseudonymOf } from '../../shared/api/views/view-identity.ts'
-import type { Device, ViewBeacon, ViewEvent } from '../../shared/api/views/views.ts'
 import { addressOf, type Call } from '../http/call.ts'
 import { whereOf } from '../http/where.ts'
 

@@ -22,7 +22,7 @@ import {
   showRatio,
   UNREACHED_MS,
 } from './pace/memory.ts'
-import { productsLeft } from './pace/outlook.ts'
+import { productsLeft } from './pace/stock-outlook.ts'
 import { momentHere, type Trip } from './room-clock.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, nextFromMs, type SaleFacts, type Timeline } from './timeline.ts'
 

@@ -5,7 +5,7 @@
 import type { Alert } from '../../shared/api/operators/alerts.ts'
 import type { SaleReport } from '../../shared/api/operators/report.ts'
 import { capital, clock, count, money } from '../../shared/format.ts'
-import { FINDING_ADVICE, reasonIn } from '../report/finding-advice.ts'
+import { FINDING_ADVICE, reasonIn } from '../report/health/finding-advice.ts'
 
 /** The data of the event `finding.opened`. */
 export interface OpenedFinding {

@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { CheckoutRequest, type Order } from '../../shared/api/public.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import type { Buyers } from '../access/buyers.ts'
+import type { Buyers } from '../access/buyer-access.ts'
 import {
   idempotencyKey,
   NO_STORE,

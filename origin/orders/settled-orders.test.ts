@@ -1,7 +1,7 @@
 /** An order's token reads for a day, and acts only while its order can still change. */
 import { expect, it, vi } from 'vitest'
 import { reservationOf } from '../../test/lib/samples.ts'
-import type { Buyers } from '../access/buyers.ts'
+import type { Buyers } from '../access/buyer-access.ts'
 import { orderFrom } from '../checkout/outcome.ts'
 import { ownOrderRoutes } from '../checkout/own-order-routes.ts'
 import type { Sales } from '../sales/sales.ts'

@@ -1,7 +1,7 @@
 /** Situations of a sale for tests: one in which all is well, and one for each thing that can be wrong. */
 import type { OpenFinding } from '../../shared/api/operators/live.ts'
-import { FINDING_ADVICE } from './finding-advice.ts'
-import type { Situation } from './sale-health.ts'
+import { FINDING_ADVICE } from './health/finding-advice.ts'
+import type { Situation } from './health/sale-health.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:10:00Z')
 const none = { waiting: 0, oldest_seconds: null }

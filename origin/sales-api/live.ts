@@ -22,9 +22,9 @@ import {
   withCallsMade,
   withPeople,
 } from '../report/figures.ts'
+import { summaryOf } from '../report/health/sale-health.ts'
 import { countsBefore, readMinutes } from '../report/report-queries.ts'
-import { summaryOf } from '../report/sale-health.ts'
-import { readWorkers } from '../report/worker-reports.ts'
+import { readWorkers } from '../report/work/worker-reports.ts'
 import type { PerSale, SaleMemory } from '../sales/sale-memory.ts'
 import { phaseOf } from '../sales/sale-state.ts'
 import type { Gates } from '../stock/gate/gate.ts'

@@ -5,8 +5,8 @@
  */
 
 import { MAX_WINDOW_MINUTES } from '../../shared/api/operators/views.ts'
-import type { ViewEvent } from '../../shared/api/views/views.ts'
-import { HEARTBEAT_SECONDS } from '../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
+import { HEARTBEAT_SECONDS } from '../../shared/api/views/view-events.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Before, Check, CompiledRules } from './rules.ts'
 

@@ -1,7 +1,7 @@
 /** Counting the raw log: once whoever counts, also when two do, and the same when it is counted again. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
 import { useLedger, useRedis } from '../../test/lib/servers.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { connectRedis } from '../lib/redis/redis.ts'

@@ -1,5 +1,5 @@
 /** Reading the raw log of views, in order and in pages. */
-import type { ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
 import type { Queryable } from '../ledger/connection.ts'
 
 export interface LoggedView extends ViewEvent {

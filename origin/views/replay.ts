@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SeenView } from '../../shared/api/operators/views.ts'
-import type { ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
 import { problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { refuse } from '../lib/http/request.ts'

@@ -1,8 +1,8 @@
 /** The rules of views as decisions. A rule judges a view by itself, whatever the others say of it. Pure. */
 
 import type { ViewRule } from '../../shared/api/operators/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
 import { fromAddresses } from '../../shared/api/views/view-identity.ts'
-import type { ViewEvent } from '../../shared/api/views/views.ts'
 import { DATA_CENTRES } from './data-centres.ts'
 
 /** What the log says of a visitor before a view. */

@@ -1,7 +1,7 @@
 /** Adds up decisions to the rows of the counts, before anything is written. Pure. */
 
 import { OTHER_SOURCE } from '../../shared/api/views/source.ts'
-import { HEARTBEAT_SECONDS, type ViewEvent } from '../../shared/api/views/views.ts'
+import { HEARTBEAT_SECONDS, type ViewEvent } from '../../shared/api/views/view-events.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Decision } from './count.ts'
 

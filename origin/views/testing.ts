@@ -1,6 +1,6 @@
 /** Events of views for tests. */
 import { randomUUID } from 'node:crypto'
-import type { ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
 
 const hex = (length: number) => randomUUID().replaceAll('-', '').slice(0, length)
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
 import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { useLedger } from '../../test/lib/servers.ts'

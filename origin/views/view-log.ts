@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ViewBatch, ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewBatch, ViewEvent } from '../../shared/api/views/view-events.ts'
 import { hashOf } from '../../shared/lib/hash.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { close, NO_SALE, openFinding } from '../findings/finding-queries.ts'

@@ -1,6 +1,6 @@
 /** What operators see of views, and the rules that they set. */
 import { expect, test } from 'vitest'
-import type { ViewEvent } from '../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../shared/api/views/view-events.ts'
 import { useOwnOrigin } from '../../test/lib/origin-process.ts'
 import { viewOf } from './testing.ts'
 

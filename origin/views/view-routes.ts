@@ -11,7 +11,7 @@ import {
   ViewQuery,
   ViewRuleList,
 } from '../../shared/api/operators/views.ts'
-import { MAX_BATCH_BYTES, ViewBatch } from '../../shared/api/views/views.ts'
+import { MAX_BATCH_BYTES, ViewBatch } from '../../shared/api/views/view-events.ts'
 import { invalidField } from '../../shared/problem.ts'
 import { closeAbout } from '../findings/finding-queries.ts'
 import { audit } from '../ledger/audit.ts'

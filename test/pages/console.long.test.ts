@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { describe } from 'vitest'
-import { summaryOf } from '../../origin/report/sale-health.ts'
+import { summaryOf } from '../../origin/report/health/sale-health.ts'
 import { fine, wrongs } from '../../origin/report/testing.ts'
 import { NO_CONTACT } from '../../shared/api/operators/sale-config.ts'
 import { DESK, faultsOf, PHONE } from '../lib/axe.ts'

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SaleViews } from '../../../shared/api/operators/views.ts'
-import type { ViewEvent } from '../../../shared/api/views/views.ts'
+import type { ViewEvent } from '../../../shared/api/views/view-events.ts'
 import { Histogram } from '../../lib/histogram.ts'
 import { HttpClient, requestText } from '../../lib/http.ts'
 import { admin } from '../../lib/operator.ts'

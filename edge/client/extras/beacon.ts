@@ -3,7 +3,7 @@
  * of being visible, and when it is hidden. A hidden page says nothing, and neither does one whose visitor asks not to
  * be recorded. The id is the page's own; nothing is stored that would name the visitor.
  */
-import type { ViewPage } from '../../../shared/api/views/views.ts'
+import type { ViewPage } from '../../../shared/api/views/view-events.ts'
 import { sourceOfVisit } from './source.ts'
 
 const HEARTBEAT_MS = 15_000

@@ -19,7 +19,7 @@ import {
   showRatio,
   unitsOf,
 } from './memory.ts'
-import { lastsForPositions, productsLeft } from './outlook.ts'
+import { lastsForPositions, productsLeft } from './stock-outlook.ts'
 
 /** How often the coordinator refreshes the sale's state while a sale is live. */
 export const REFRESH_EVERY_MS = 1_000

@@ -10,7 +10,7 @@ import { instant } from '../../format.ts'
 import { saleQuery } from '../../frame/side.tsx'
 import { Failure, Loading, textIn } from '../../parts.tsx'
 import { Icon } from '../../sheet/icon.tsx'
-import { type Filter, MADE_WORDS, madeInWords, type Search, type Show, STATUS_WORDS } from './views.ts'
+import { type Filter, MADE_WORDS, madeInWords, type Search, type Show, STATUS_WORDS } from './order-views.ts'
 
 /** The list offers at most this many sales; what is typed finds the others. */
 const SALES = 12

@@ -18,7 +18,17 @@ import { BulkBar } from './bulk.tsx'
 import { Filters } from './filters.tsx'
 import { forgetSearches, forgetView, keepSearch, keepView, ownViews, recentSearches } from './kept.ts'
 import { OrderTable } from './order-table.tsx'
-import { countIn, FILTERS, filtersIn, isShown, ordersIn, type Search, type Show, timesOf, VIEWS } from './views.ts'
+import {
+  countIn,
+  FILTERS,
+  filtersIn,
+  isShown,
+  ordersIn,
+  type Search,
+  type Show,
+  timesOf,
+  VIEWS,
+} from './order-views.ts'
 
 /** The first key searches at once. Further keys within this time cause one search. */
 const DEBOUNCE_MS = 60

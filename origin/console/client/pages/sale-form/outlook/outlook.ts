@@ -2,7 +2,7 @@
 
 import type { Funnel } from '../../../../../../shared/api/operators/live.ts'
 import { capital } from '../../../../../../shared/format.ts'
-import { type WhatComes, type WhatIf, whatComes } from '../../../../../../shared/what-if.ts'
+import { type WhatComes, type WhatIf, whatComes } from '../../../../../../shared/model/what-if.ts'
 import { count, minuteOf } from '../../../format.ts'
 import { type Body, valueAt } from '../draft.ts'
 import { span, unitsFor } from './warnings.ts'

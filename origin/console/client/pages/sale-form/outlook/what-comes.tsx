@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/preact-query'
 import type { Minute } from '../../../../../../shared/api/operators/report.ts'
-import type { WhatComes } from '../../../../../../shared/what-if.ts'
+import type { WhatComes } from '../../../../../../shared/model/what-if.ts'
 import { admin, read } from '../../../api.ts'
 import { count, instant, minuteOf } from '../../../format.ts'
 import { Copy } from '../../../parts.tsx'

@@ -1,9 +1,9 @@
 /**
  * Describes for each kind of finding what an operator should do, what buyers notice, and which page to open. Pure.
  */
-import type { Level, Place } from '../../shared/api/operators/live.ts'
-import type { FindingKind } from '../findings/finding-queries.ts'
-import { reasonOf } from '../webhooks/failure.ts'
+import type { Level, Place } from '../../../shared/api/operators/live.ts'
+import type { FindingKind } from '../../findings/finding-queries.ts'
+import { reasonOf } from '../../webhooks/failure.ts'
 
 /** The parts of a finding that a page can show. */
 export interface About {

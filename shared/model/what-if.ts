@@ -3,7 +3,7 @@
  * plays the sale second by second with the shop of the model (shop-model.ts) and the rules of the line: as many come to
  * the checkout as the rate says, and never more than may find a unit. Pure.
  */
-import { pollMaxMs } from './schedule.ts'
+import { pollMaxMs } from '../schedule.ts'
 import { Shop } from './shop-model.ts'
 
 export interface WhatIf {

@@ -3,13 +3,13 @@
  * payments responds to them. The console reads the hash in any process, and the workers divide the sales by it.
  */
 import { randomUUID } from 'node:crypto'
-import type { Health } from '../../shared/api/operators/live.ts'
-import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
-import { timesOf } from '../payments/provider-times.ts'
-import type { ProviderSeen } from '../providers/provider.ts'
-import type { SaleWork } from '../sales/sale-work.ts'
-import type { Store } from '../stock/scripts.ts'
+import type { Health } from '../../../shared/api/operators/live.ts'
+import { type Actor, type LoopDeps, loop } from '../../lib/loop.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
+import { timesOf } from '../../payments/provider-times.ts'
+import type { ProviderSeen } from '../../providers/provider.ts'
+import type { SaleWork } from '../../sales/sale-work.ts'
+import type { Store } from '../../stock/scripts.ts'
 
 const KEY = 'workers'
 const EVERY_MS = 2_000

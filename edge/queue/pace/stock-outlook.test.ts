@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { play, stateOf } from '../../testing/simulation.ts'
 import { EMPTY_MEMORY } from './memory.ts'
-import { about, lastsForPositions } from './outlook.ts'
+import { about, lastsForPositions } from './stock-outlook.ts'
 
 const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
 const line = { rate: 10, maxInside: null }

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createMetrics } from '../base/metrics.ts'
+import { createMetrics } from '../../base/metrics.ts'
 import { workerReports, workersOf } from './worker-reports.ts'
 
 const NOW_MS = 1_000_000

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { QueueState } from '../../shared/api/operators/answers.ts'
-import type { Level, LiveReading } from '../../shared/api/operators/live.ts'
-import { eventually } from '../../test/lib/eventually.ts'
-import { useOrigin } from '../../test/lib/origin-process.ts'
-import { QUEUES } from '../jobs/queues.ts'
+import type { QueueState } from '../../../shared/api/operators/answers.ts'
+import type { Level, LiveReading } from '../../../shared/api/operators/live.ts'
+import { eventually } from '../../../test/lib/eventually.ts'
+import { useOrigin } from '../../../test/lib/origin-process.ts'
+import { QUEUES } from '../../jobs/queues.ts'
 
 const origin = useOrigin()
 type Queue = QueueState & { readonly level: Level }

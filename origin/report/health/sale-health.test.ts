@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fine, wrongs } from '../testing.ts'
 import { levelOf, type Situation, summaryOf } from './sale-health.ts'
-import { fine, wrongs } from './testing.ts'
 
 const WRONG = wrongs('an-order')
 const summary = (changes: Partial<Situation>) => summaryOf({ ...fine, ...changes }, undefined)

@@ -2,11 +2,11 @@
  * Summarises the health of a sale. The input is all that the live page shows; the result decides the colour of each
  * part of the page, what is wrong with it and since when, what buyers notice, and which page to open. Pure.
  */
-import type { SaleState } from '../../shared/api/internal.ts'
-import type { HealthSummary, Level, LiveReading, Need, Part, Place } from '../../shared/api/operators/live.ts'
-import type { Backlog, Minute } from '../../shared/api/operators/report.ts'
-import { clock } from '../../shared/format.ts'
-import type { QueueName } from '../jobs/queues.ts'
+import type { SaleState } from '../../../shared/api/internal.ts'
+import type { HealthSummary, Level, LiveReading, Need, Part, Place } from '../../../shared/api/operators/live.ts'
+import type { Backlog, Minute } from '../../../shared/api/operators/report.ts'
+import { clock } from '../../../shared/format.ts'
+import type { QueueName } from '../../jobs/queues.ts'
 import { type About, FINDING_ADVICE } from './finding-advice.ts'
 
 export interface Situation extends Pick<LiveReading, 'health' | 'backlogs' | 'findings' | 'minutes' | 'environment'> {

@@ -1,6 +1,6 @@
 /** The counts of the views add up, and their times are those of the operator's own days. */
 import { expect, test } from 'vitest'
-import { countIn, filtersIn, isShown, madeInWords, timesOf, VIEWS } from './views.ts'
+import { countIn, filtersIn, isShown, madeInWords, timesOf, VIEWS } from './order-views.ts'
 
 const COUNTS = {
   counts: { reserved: 3, paying: 2, confirmed: 40, fulfilled: 10, expired: 4, cancelled: 5, refunded: 1 },

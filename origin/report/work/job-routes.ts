@@ -1,17 +1,17 @@
 /** The operators' calls for the job queues: their state and history, what fails, and the jobs that were given up. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { pageLimit } from '../../shared/api/fields.ts'
-import { RetryRequest } from '../../shared/api/operators/requests.ts'
-import { problem } from '../../shared/problem.ts'
-import { MAX_RETRIED, readDead, readFailing, readQueues, retryDead, retryFailed } from '../jobs/job-queries.ts'
-import { HISTORY_MINUTES, readHistory, throughputOf } from '../jobs/queue-history.ts'
-import { isQueue } from '../jobs/queues.ts'
-import { ALL_SALES, audit } from '../ledger/audit.ts'
-import type { Sql } from '../ledger/connection.ts'
-import { jsonBody, query, refuse } from '../lib/http/request.ts'
-import { operatorOf } from '../operators/operator-auth.ts'
-import { levelOf } from './sale-health.ts'
+import { pageLimit } from '../../../shared/api/fields.ts'
+import { RetryRequest } from '../../../shared/api/operators/requests.ts'
+import { problem } from '../../../shared/problem.ts'
+import { MAX_RETRIED, readDead, readFailing, readQueues, retryDead, retryFailed } from '../../jobs/job-queries.ts'
+import { HISTORY_MINUTES, readHistory, throughputOf } from '../../jobs/queue-history.ts'
+import { isQueue } from '../../jobs/queues.ts'
+import { ALL_SALES, audit } from '../../ledger/audit.ts'
+import type { Sql } from '../../ledger/connection.ts'
+import { jsonBody, query, refuse } from '../../lib/http/request.ts'
+import { operatorOf } from '../../operators/operator-auth.ts'
+import { levelOf } from '../health/sale-health.ts'
 
 const LISTED = 200
 
