@@ -115,7 +115,7 @@ it('names the setting that is missing or wrong, and never its value', async () =
   expect(await refusal({ QUEUE_IT: JSON.stringify([QUEUE_IT_CUSTOMER]) })).toBeNull()
 })
 
-it('requires https to the origin and of the shop’s front in production, except on this machine or in its network', async () => {
+it('requires https in production, unless a host is on this machine or in its network', async () => {
   const production = { ENVIRONMENT: 'production', PAYMENT_PAGE: '/pay/{order}' }
   const refusalOf = (ORIGIN_URL: string) => refusal({ ...production, ORIGIN_URL })
   for (const host of ['origin.shop.example', '203.0.113.5:3000', '[2001:4860::1]', '172.32.0.1', '10.shop.example']) {
