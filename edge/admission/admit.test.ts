@@ -87,6 +87,16 @@ it('lets an order through by its token while nothing is known of the sale', asyn
   expect((await call(`/orders/${order}`, { headers })).status).toBe(200)
 })
 
+it('knows the network and the country of an applicant by the headers of another front than Cloudflare’s', async () => {
+  const env = { ...edgeEnv, ASN_HEADER: 'x-asn', COUNTRY_HEADER: 'x-country' }
+  const joined = async (when: object, headers: Record<string, string>) =>
+    (await (await ruled(when, 'refuse')).join(headers, env)).status
+  expect(await joined({ asn: 64_500 }, { 'x-asn': 'AS64500' })).toBe(403)
+  expect(await joined({ asn: 64_500 }, { 'x-asn': '64501' })).toBe(201)
+  expect(await joined({ country: 'DE' }, { 'x-country': 'de' })).toBe(403)
+  expect(await joined({ country: 'DE' }, { 'x-country': 'AT' })).toBe(201)
+})
+
 it('lets a rule refuse, ask for a proof, send to the end, and allow', async () => {
   const headers = { ...from('192.0.2.7'), 'user-agent': 'curl/8' }
   const refused = await (await ruled({ address: '192.0.2.0/24' }, 'refuse')).join(headers)

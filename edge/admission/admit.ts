@@ -19,12 +19,20 @@ import { EDGE_ISSUER, type QueueClaims } from '../../shared/tokens.ts'
 import { addressOf, type Call, refuse } from '../http/call.ts'
 import { networksOf } from '../http/limits/networks.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
+import { whereOf } from '../http/where.ts'
 import { hasLeft } from '../queue/numbers/numbers.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
-import { type Admission, claimsIn, deletePlaceCookie, requireAdmission } from '../visitor/credentials.ts'
+import { type Admission, claimsIn, deletePlaceCookie, type Place, requireAdmission } from '../visitor/credentials.ts'
 import { sessionFault, sessionOf, signInUrl } from '../visitor/session.ts'
-import { setSecretCookie, type Visitor, visitorOf } from '../visitor/visitor.ts'
+import {
+  authenticate,
+  placeOf,
+  requireAccountPlace,
+  setSecretCookie,
+  type Visitor,
+  visitorOf,
+} from '../visitor/visitor.ts'
 import { readJoin } from './join-request.ts'
 import { NetworkShares, USUAL_DIFFICULTY } from './proofs/difficulty.ts'
 import { redeemInvitation, refuseInvitation } from './proofs/invitation.ts'
@@ -140,14 +148,11 @@ function refuseLast({ schedule, atMs }: SaleNow): never {
 /** Reads what the rules need to know of an applicant, which takes time; null if no rule depends on the applicant. */
 async function applicantOf(visitor: string, policy: Policy, call: Call): Promise<Applicant | null> {
   if (isOpenToAll(policy)) return null
-  const { headers, cf } = call.request
   const session = await sessionOf(call)
-  const { asn, country } = Object(cf) as { asn?: number; country?: string }
   return {
     address: addressOf(call) ?? '',
-    asn: asn ?? null,
-    country: country ?? null,
-    userAgent: headers.get('user-agent') ?? '',
+    ...whereOf(call),
+    userAgent: call.request.headers.get('user-agent') ?? '',
     visitor,
     session: session ?? accountIn(visitor),
   }
@@ -222,9 +227,29 @@ export async function keepsPlace({ sub, num }: QueueClaims, now: SaleNow, call: 
   return !isDrawn(now.schedule) || !(await hasLeft(now, sub, num, call))
 }
 
-/** Throws `invalid-token` for a place that was given up. */
-export async function refuseLeft({ sub, num, sale }: QueueClaims, now: SaleNow, call: Call): Promise<void> {
-  if (!(await hasLeft(now, sub, num, call))) return
+/** The place of a caller who asks where they are. */
+interface AskedPlace {
+  readonly place: Place
+  /** False if the place was found by the caller's account. */
+  readonly hasToken: boolean
+}
+
+/** Throws `invalid-token`, `signed-out`, or `too-many-requests` if the caller or their network asks too often. */
+export async function requireAskedPlace(sale: string, call: Call): Promise<AskedPlace> {
+  limitAddress('status', call.config.STATUS_PER_ADDRESS, call)
+  const held = placeOf(await authenticate(sale, call), call)
+  const place = held ?? (await requireAccountPlace(sale, call))
+  limitVisitor('status', place.claims.sub, call.config.STATUS_PER_VISITOR, call)
+  return { place, hasToken: held !== null }
+}
+
+/**
+ * Throws `refused` for a visitor who was blocked meanwhile, and `invalid-token` for a place that was given up before
+ * its turn came.
+ */
+export async function refuseLost({ sub, num, sale }: QueueClaims, now: SaleNow, call: Call): Promise<void> {
+  await refuseBlocked(sub, now.policy, call)
+  if (now.place(num).status !== 'ready' || !(await hasLeft(now, sub, num, call))) return
   deletePlaceCookie(sale, call)
   refuse('invalid-token', { detail: 'This place was given up. Join again.' })
 }

@@ -124,10 +124,14 @@ const Worker = v.object({
     "Times an address's rates and unpaid units for the networks around it: a /24 of IPv4 or /56 of IPv6, then a /48",
   ),
   ADDRESS_HEADER: setting(v.string(), 'CF-Connecting-IP', "Header with the caller's address"),
-  COUNTRY_HEADER: setting(v.string(), 'CF-IPCountry', "Header with the caller's country, two letters, for views"),
+  COUNTRY_HEADER: setting(
+    v.string(),
+    'CF-IPCountry',
+    "Header with the caller's country, two letters, for rules and views",
+  ),
   ASN_HEADER: optional(
     v.string(),
-    "Header with the number of the caller's network (ASN), for views; Cloudflare says it without a header",
+    "Header with the number of the caller's network (ASN), for rules and views; Cloudflare says it without a header",
   ),
   POW_DIFFICULTY: setting(
     whole(0, MAX_DIFFICULTY),

@@ -4,24 +4,20 @@
  */
 import type { CfWaitingRoom } from '../../shared/api/cf-waiting-room.ts'
 import { isDrawn, isFinal, pollAfterMs } from '../../shared/schedule.ts'
-import { refuseBlocked } from '../admission/admit.ts'
+import { refuseLost, requireAskedPlace } from '../admission/admit.ts'
 import { type Call, sendJson } from '../http/call.ts'
-import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { lineNow } from '../queue/sale-now.ts'
 import { lineOf } from '../visitor/credentials.ts'
-import { requirePlace } from '../visitor/visitor.ts'
 
 /** True for a client that asks as those of Cloudflare do: with this one type and no other. */
 export const asksAsCloudflare = ({ request }: Call) => request.headers.get('accept')?.trim() === 'application/json'
 
 /** The route `GET /sales/{sale}/cf-waiting-room`. */
 export async function cfWaitingRoom(sale: string, call: Call): Promise<Response> {
-  limitAddress('status', call.config.STATUS_PER_ADDRESS, call)
-  const { claims } = await requirePlace(sale, call)
-  limitVisitor('status', claims.sub, call.config.STATUS_PER_VISITOR, call)
+  const { claims } = (await requireAskedPlace(sale, call)).place
   const now = await lineNow(sale, lineOf(claims), call)
-  await refuseBlocked(claims.sub, now.policy, call)
+  await refuseLost(claims, now, call)
   return sendWaitingRoom(now, claims.num)
 }
 

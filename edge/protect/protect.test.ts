@@ -461,6 +461,11 @@ it('tells those who wait and ask as clients of Cloudflare do where they are, in 
   const { cookie } = await ready(sale)
   const turn = await call(`/sales/${sale.name}/cf-waiting-room`, { headers: { ...asked.headers, cookie } })
   expect(await turn.json()).toMatchObject({ cfWaitingRoom: { inWaitingRoom: false, isFIFOQueue: true, waitTime: 0 } })
+  // A visitor who has left hears so by this call too.
+  const { queue_token } = await sale.ready({ cookie: 'visitor-secret=someone-who-keeps-the-token' })
+  await sale.leave(queue_token)
+  const left = { headers: { accept: 'application/json', authorization: `Bearer ${queue_token}` } }
+  expect((await call(`/sales/${sale.name}/cf-waiting-room`, left)).status).toBe(401)
 })
 
 it('lets a client without cookies in by its token, as often as one visitor may ask', async () => {

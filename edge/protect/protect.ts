@@ -6,7 +6,7 @@
 import { queueName } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type AdmissionClaims, isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
-import { refuseBlocked, refuseBlockedIn, refuseLeft } from '../admission/admit.ts'
+import { refuseBlockedIn, refuseLost } from '../admission/admit.ts'
 import { TARGETED } from '../http/cache.ts'
 import { addressOf, type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
 import { networksOf } from '../http/limits/networks.ts'
@@ -87,8 +87,7 @@ async function guard(site: Site, call: Call): Promise<Response> {
   const now = await inLine(publicly, lineOf(place.claims), call)
   if (now.place(place.claims.num).status !== 'ready')
     return asksAsCloudflare(call) ? sendWaitingRoom(now, place.claims.num) : toTheQueue(sale, line, call)
-  await refuseBlocked(place.claims.sub, now.policy, call)
-  await refuseLeft(place.claims, now, call)
+  await refuseLost(place.claims, now, call)
   return visit(site, await issueAdmission(place.claims, call), call)
 }
 

@@ -5,7 +5,7 @@
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, pollMaxMs } from '../../shared/schedule.ts'
-import { challengeDifficulty, refuseBlocked, refuseLeft } from '../admission/admit.ts'
+import { challengeDifficulty, refuseLost, requireAskedPlace } from '../admission/admit.ts'
 import { takePlace } from '../admission/join.ts'
 import { challengeFor } from '../admission/proofs/proof-of-work.ts'
 import {
@@ -32,14 +32,7 @@ import {
   type Place,
   renewPlace,
 } from '../visitor/credentials.ts'
-import {
-  authenticate,
-  placeOf,
-  requireAccountPlace,
-  requirePlace,
-  setSecretCookie,
-  visitorOf,
-} from '../visitor/visitor.ts'
+import { authenticate, requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
 import { joinedPage, pageAskingAgain } from './visitor-page.ts'
 
 /**
@@ -65,12 +58,8 @@ export async function join(sale: string, call: Call): Promise<Response> {
  * with it need no look-up.
  */
 export async function status(sale: string, call: Call): Promise<Response> {
-  const { config } = call
-  limitAddress('status', config.STATUS_PER_ADDRESS, call)
-  const held = placeOf(await authenticate(sale, call), call)
-  const place = held ?? (await requireAccountPlace(sale, call))
+  const { place, hasToken } = await requireAskedPlace(sale, call)
   const { claims } = place
-  limitVisitor('status', claims.sub, config.STATUS_PER_VISITOR, call)
   let now: SaleNow
   try {
     now = await lineNow(sale, lineOf(claims), call)
@@ -79,10 +68,9 @@ export async function status(sale: string, call: Call): Promise<Response> {
     // The sale's state is unknown at this moment, but the token is enough to keep the place.
     return sendJson(bodyOf(claims, UNKNOWN, call))
   }
-  await refuseBlocked(claims.sub, now.policy, call)
-  if (now.place(claims.num).status === 'ready') await refuseLeft(claims, now, call)
+  await refuseLost(claims, now, call)
   const renewed = await renewPlace(place, now.schedule, call)
-  return respond(200, now, renewed ?? place, held === null || renewed !== null, call)
+  return respond(200, now, renewed ?? place, !hasToken || renewed !== null, call)
 }
 
 /**

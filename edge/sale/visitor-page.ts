@@ -1,7 +1,7 @@
 /** A visitor's own page: their place, their turn, or what they requested. No cache stores it. */
 import { type Problem, problem, problemIn, problemResponse } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
-import { refuseBlocked, refuseLeft } from '../admission/admit.ts'
+import { refuseBlocked, refuseLost } from '../admission/admit.ts'
 import { readJoin, typedIn } from '../admission/join-request.ts'
 import { faultIn } from '../admission/proofs/invitation.ts'
 import { hallFacts } from '../hall/hall-facts.ts'
@@ -112,11 +112,11 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const holder = place ?? admitted
   if (holder && wanted === null) limitVisitor('status', holder.claims.sub, call.config.STATUS_PER_VISITOR, call)
   const now = holder ? await inLine(publicly, lineOf(holder.claims), call) : publicly
-  if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
+  if (place && !admitted) await refuseLost(place.claims, now, call)
+  else if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
   // A turn lasts while its admission is valid, whoever has been called since. Without an admission it begins when the
   // place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
-  if (isReady && !admitted) await refuseLeft(place.claims, now, call)
   const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
   const onwards = admission && (await onwardsOf(admission, call))
   if (onwards !== null) {
