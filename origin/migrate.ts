@@ -5,11 +5,13 @@
 import { ConfigError, readDatabaseUrl } from './base/env.ts'
 import { migrate, RELEASE } from './ledger/migrate.ts'
 import { rightsFor } from './ledger/rights.ts'
+import { REDIS_RULES } from './stock/redis-rights.ts'
 
 const HELP = `Migrates the ledger to release ${RELEASE}.
 
   DATABASE_URL=postgres://.. npm run migrate     (in the image: migrate)
   npm run migrate --silent -- --rights ROLE      prints what lets another role serve, and no more, for psql
+  npm run migrate --silent -- --redis-rights     prints the same for a user of Redis: the rules of ACL SETUSER
 
 The role needs the rights to create and alter tables and functions. Functions of a newer release stay as they are.
 Exit status: 0 migrated, or nothing to do; 1 it could not, and nothing of the failed migration is applied.`
@@ -17,6 +19,10 @@ Exit status: 0 migrated, or nothing to do; 1 it could not, and nothing of the fa
 async function main(): Promise<number> {
   if (process.argv.includes('--help')) {
     console.log(HELP)
+    return 0
+  }
+  if (process.argv.includes('--redis-rights')) {
+    console.log(REDIS_RULES)
     return 0
   }
   const rights = process.argv.indexOf('--rights')

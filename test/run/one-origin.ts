@@ -4,6 +4,8 @@
  * origin-process.ts.
  */
 import { join } from 'node:path'
+import { execa } from 'execa'
+import { Redis } from 'ioredis'
 import { LOOPBACK, type Server, temporaryFolder } from '../../dev/lib/processes.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { originPorts, originServer } from '../../dev/system.ts'
@@ -39,16 +41,36 @@ export async function startOrigin(postgresUrl: string): Promise<Part<OriginAddre
   const folder = temporaryFolder('origin')
   const stores = { databaseUrl, redisUrl: redis.url }
   const keys = newKeySet()
-  const { server, ...place } = await testOrigin(folder.path, keys, () => ({ ...stores, env: SANDBOX }))
+  const env = { ...SANDBOX, REDIS_URL: await leastRights(redis.url) }
+  const { server, ...place } = await testOrigin(folder.path, keys, () => ({ ...stores, env }))
   await server.start()
   return {
     address: { ...place, ...stores, keys, url: server.url },
     async stop() {
       await server.stop()
+      const refused = await refusedCommands(redis.url)
       await redis.stop()
+      if (refused.length > 0) throw new Error(`The user of Redis lacks rights: ${refused.join(', ')}`)
       folder.remove()
     },
   }
+}
+
+/** The address of a user of this Redis with the rights that the command prints, and no others. */
+async function leastRights(redisUrl: string): Promise<string> {
+  const { stdout } = await execa('node', ['origin/migrate.ts', '--redis-rights'])
+  const redis = new Redis(redisUrl)
+  await redis.call('ACL', 'SETUSER', 'origin', '>secret', ...stdout.split(' '))
+  redis.disconnect()
+  return Object.assign(new URL(redisUrl), { username: 'origin', password: 'secret' }).href
+}
+
+/** The commands that this Redis refused to any user. */
+async function refusedCommands(redisUrl: string): Promise<string[]> {
+  const redis = new Redis(redisUrl)
+  const log = (await redis.call('ACL', 'LOG')) as string[][]
+  redis.disconnect()
+  return log.map((entry) => String(entry[entry.indexOf('object') + 1]))
 }
 
 /** An origin for tests, which is not started yet and logs to this folder. `settings` is called at each start. */
