@@ -18,7 +18,7 @@ const FEATURES = [
   ...['edge/feed', 'edge/pages/feed', 'edge/client/extras/posts.ts'],
   ...['origin/feed', 'origin/console/client/pages/feed'],
   ...['origin/promo-codes', 'origin/console/client/pages/promo-codes'],
-  'edge/queue-it',
+  ...['edge/queue-it', 'test/pages/queue-it.long.test.ts'],
 ]
 /** The files that may list features. */
 const LISTS = [

@@ -39,7 +39,7 @@ import { cfWaitingRoom } from './protect/cf-waiting-room.ts'
 import { showWantedPage } from './protect/protect.ts'
 import { handoverJwks, health, jwks, purge, refresh } from './queue/backend.ts'
 import { shopError } from './queue-it/error-page.ts'
-import { pullIntegration, pushIntegration } from './queue-it/integration.ts'
+import { debugAddress, pullIntegration, pushIntegration } from './queue-it/integration.ts'
 import { enqueue } from './queue-it/mobile.ts'
 import { cancelAll, cancelOne, showError, showRoom } from './queue-it/room.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
@@ -163,6 +163,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   '/q/:customer/cancel/multiple/:named': get(({ customer, named }, call) => cancelAll(customer, named, call)),
   '/q/:customer/cancel/:named/:event/:place': get((of, call) => cancelOne(of, call)),
   '/q/:customer/api/mobileapp/queue/:named/:event/enqueue': post((of, call) => enqueue(of, call)),
+  '/q/:customer/debug': get(({ customer }, call) => debugAddress(customer, call)),
   '/q/:customer/push': post(({ customer }, call) => pushIntegration(customer, call)),
   '/status/integrationconfig/secure/:customer': get(({ customer }, call) => pullIntegration(customer, call)),
   '/sales/:sale/shop-error/:cause': get(({ sale, cause }, call) => shopError(sale, cause, call)),

@@ -72,6 +72,7 @@ export const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   '/q/{customer}/cancel/multiple/{named}': 'a redirect of Queue-it’s connectors',
   '/q/{customer}/cancel/{named}/{event}/{place}': 'a redirect of Queue-it’s connectors',
   '/q/{customer}/api/mobileapp/queue/{named}/{event}/enqueue': 'for Queue-it’s SDKs',
+  '/q/{customer}/debug': 'for operators: docs/queue-it.md',
   '/q/{customer}/push': 'for operators: docs/queue-it.md',
   '/status/integrationconfig/secure/{customer}': 'for Queue-it’s connectors',
   '/sales/{sale}/shop-error/{cause}': 'a page',

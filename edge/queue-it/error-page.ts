@@ -7,6 +7,7 @@ import { publicNow } from '../queue/sale-now.ts'
 import { ownHeadersOf, viewOf } from '../view/respond.ts'
 import { keepLanguage } from '../visitor/language.ts'
 import { startOf } from './target.ts'
+import { customersOf } from './visit.ts'
 
 /** The visitor did not come from the shop, or too late. */
 export const FROM_SHOP = 'enqueuetoken'
@@ -26,7 +27,7 @@ export const isCause = (text: string): text is Cause => Object.hasOwn(CAUSES, te
 
 /** The route `GET /sales/{sale}/shop-error/{cause}`. */
 export async function shopError(sale: string, cause: string, call: Call): Promise<Response> {
-  const shop = call.config.queueIt?.find(({ events }) => Object.values(events).includes(sale))
+  const [shop] = customersOf(sale, call)
   if (!shop || !isCause(cause)) return refuse('not-found')
   keepLanguage(call)
   const again = cause === FROM_SHOP ? startOf(shop) : cause === 'qidlimit' ? `/sales/${sale}` : `/sales/${sale}/line`

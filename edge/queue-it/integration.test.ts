@@ -45,6 +45,8 @@ it('a connector pulls the configuration, in which the rooms are ours, and sends 
   expect((await visitor.openBy(text, 'https://shop.example/lamps')).doRedirect()).toBe(false)
   const held = await visitor.openBy(text, 'https://shop.example/basket')
   expect(held.redirectUrl).toContain('https://edge.test/q/acme/?c=acme')
+  const { Integrations } = JSON.parse(text) as Integration
+  expect(Integrations[0]).toMatchObject({ QueueDomain: 'edge.test/q/acme', QueuePathPrefix: null })
   expect((await call(pathOfRedirect(held), {}, env)).headers.get('location')).toBe(`/sales/${event}`)
 })
 
@@ -89,6 +91,20 @@ it('a shop without a configuration, or without an address to push to, has none h
   const { env } = await shopWith(() => ({}))
   expect((await call(PULL, withKey, env)).status).toBe(404)
   expect((await call('/q/acme/push', { method: 'POST', ...withKey }, env)).status).toBe(404)
+})
+
+it('an operator opens the diagnostics of a connector, which let nobody in', async () => {
+  const { env, event } = await shopWith(() => ({}))
+  const path = `/q/acme/debug?t=${encodeURIComponent('https://shop.example/basket?a=1')}`
+  expect((await call(path, {}, env)).status).toBe(401)
+  const { url } = await (await call(path, withKey, env)).json<{ url: string }>()
+  expect(url).toMatch(/^https:\/\/shop\.example\/basket\?a=1&queueittoken=/)
+  const visitor = new ShopVisitor(event)
+  const held = await visitor.open(url)
+  expect(pathOfRedirect(held)).toMatch(/^\/q\/acme\/\?c=acme/)
+  expect([...visitor.cookies].join()).toMatch(/queueitdebug,.*SdkVersion=javascript-5.0.1/)
+  const evil = `/q/acme/debug?t=${encodeURIComponent('https://evil.example/')}`
+  expect((await call(evil, withKey, env)).status).toBe(400)
 })
 
 // -- Apps ------------------------------------------------------------------------------------------------------------

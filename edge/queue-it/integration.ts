@@ -1,11 +1,16 @@
-/** The integration configuration, which says which pages of the shop wait in which room: pulled, and pushed. */
+/**
+ * The calls of a shop's operators: the integration configuration, which says which pages wait in which room, is pulled
+ * and pushed; and an address opens the connector's diagnostics.
+ */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { timingSafeEqual } from 'hono/utils/buffer'
 import { type Call, hostOf, refuse, sendJson, sendNothing } from '../http/call.ts'
 import { limitAddress } from '../http/limits/rate-limits.ts'
 import type { QueueItCustomer } from '../http/queue-it-setting.ts'
 import { hmacHex } from './known-user-token.ts'
-import { customerOf } from './visit.ts'
+import { debugToken } from './onwards.ts'
+import { withToken } from './target.ts'
+import { customerOf, requestedTarget } from './visit.ts'
 
 const PUSH_TIMEOUT_MS = 5_000
 
@@ -42,8 +47,19 @@ async function push(customer: QueueItCustomer, call: Call): Promise<Response> {
   }
 }
 
+/** The route `GET /q/{customer}/debug?t=`, with the header `api-key`: the address of a page with its diagnostics. */
+export function debugAddress(name: string, call: Call): Promise<Response> | null {
+  const customer = customerOf(name, call)
+  return customer && requireKey(customer, call).then(() => sendJson({ url: debugPage(customer, call) }))
+}
+
+function debugPage(customer: QueueItCustomer, call: Call): string {
+  const target = requestedTarget(new URL(call.request.url).searchParams.get('t'), customer, call)
+  return withToken(target, debugToken(customer, call))
+}
+
 async function requireKey({ api_key }: QueueItCustomer, call: Call): Promise<void> {
-  limitAddress('integration', call.config.JOINS_PER_ADDRESS, call)
+  limitAddress('integration', call.config.STATUS_PER_ADDRESS, call)
   const sent = call.request.headers.get('api-key') ?? ''
   if (api_key === undefined || !(await timingSafeEqual(sent, api_key)))
     refuse('unauthorized', { detail: 'Send the header api-key with the key of this customer.' })
@@ -52,6 +68,7 @@ async function requireKey({ api_key }: QueueItCustomer, call: Call): Promise<voi
 /** The shop's configuration, in which all rooms are this one. */
 function integrationOf({ customer, integration }: QueueItCustomer, call: Call): object {
   if (!integration) return refuse('not-found')
-  const room = { QueueDomain: new URL(hostOf(call)).host, QueuePathPrefix: `q/${customer}` }
+  // Connectors of version 3 know no prefix, so the domain has the path, which all write behind `https://`.
+  const room = { QueueDomain: `${new URL(hostOf(call)).host}/q/${customer}`, QueuePathPrefix: null }
   return { ...integration, Integrations: integration.Integrations.map((one) => ({ ...one, ...room })) }
 }

@@ -13,14 +13,15 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 export const TOKEN_SECONDS = 120
 
 export interface KnownUser {
-  readonly event: string
+  /** The event; absent for a token that lets nobody in. */
+  readonly event?: string
   /** The id of the place; absent for a visitor who passes without one. */
   readonly queueId?: string
   /** The time until which the token is valid, in seconds since the epoch. */
   readonly untilSeconds: number
   /** The minutes for which the connector's cookie is valid; absent: as configured there, from each request on. */
   readonly cookieMinutes?: number
-  readonly redirectType: 'queue' | 'afterevent'
+  readonly redirectType: 'queue' | 'afterevent' | 'debug'
   /** The address to which the token is bound. */
   readonly address?: string
 }

@@ -4,16 +4,16 @@ import type { QueueItCustomer } from '../http/queue-it-setting.ts'
 import { countSession } from '../protect/protect.ts'
 import { knownUserToken, TOKEN_SECONDS } from './known-user-token.ts'
 import { withToken } from './target.ts'
-import { boundAddress, isOver, queueIdOf, type Visit, visitTo } from './visit.ts'
+import { boundAddress, customersOf, isOver, queueIdOf, type Visit, visitTo } from './visit.ts'
 
 /** After an event its connectors ask again this often whether it is still over. */
 const AFTER_EVENT_MINUTES = 3
 
 export const toShop: Onwards = {
-  origins: (sale, { config }) => {
-    const shops = (config.queueIt ?? []).filter(({ events }) => Object.values(events).includes(sale))
-    const schemes = config.production ? ['https'] : ['https', 'http']
-    return shops.flatMap(({ hosts }) => hosts.flatMap((host) => schemes.map((scheme) => `${scheme}://${host}`)))
+  origins: (sale, call) => {
+    const schemes = call.config.production ? ['https'] : ['https', 'http']
+    const hosts = customersOf(sale, call).flatMap(({ hosts }) => hosts)
+    return hosts.flatMap((host) => schemes.map((scheme) => `${scheme}://${host}`))
   },
   addressFor: async (claims, call) => {
     const visit = await visitTo(claims.sale, call)
@@ -30,6 +30,10 @@ export const toShop: Onwards = {
     return visit && (await isOver(sale, call)) ? withToken(visit.target, tokenAfterEvent(visit, call)) : null
   },
 }
+
+/** The token with which a connector shows its diagnostics. It names no event, so it lets nobody in. */
+export const debugToken = (customer: QueueItCustomer, call: Call): string =>
+  knownUserToken({ redirectType: 'debug', ...validity(customer, call) }, customer.secret)
 
 /** The token of a visitor who passes because the event is over. It names no place. */
 export function tokenAfterEvent({ customer, event }: Pick<Visit, 'customer' | 'event'>, call: Call): string {

@@ -1,5 +1,6 @@
 /** A shop with Queue-it's own connector, whose visitors wait here. */
 import { Token } from '@queue-it/queue-token'
+import * as v from 'valibot'
 import { expect, it } from 'vitest'
 import type { QueueItCustomer } from '../http/queue-it-setting.ts'
 import { eventually } from '../testing/clocks.ts'
@@ -69,6 +70,7 @@ it('a visitor waits here, returns to the page they wanted, and is known to the c
   expect(back).toMatch(/^https:\/\/shop\.example\/checkout\?colour=light%20red&size=4&queueittoken=e_/)
   const passed = await visitor.open(back)
   expect([passed.doRedirect(), passed.redirectType]).toEqual([false, 'queue'])
+  expect(v.is(v.pipe(v.string(), v.uuid()), passed.queueId)).toBe(true)
   const again = await visitor.open(PAGE)
   expect([again.doRedirect(), again.queueId]).toEqual([false, passed.queueId])
 })

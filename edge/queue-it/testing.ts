@@ -21,6 +21,8 @@ export const settingOf = (event: string, changed: Partial<QueueItCustomer> = {})
     { customer: 'acme', secret: SECRET, hosts: ['shop.example'], events: { [event]: event }, ...changed },
   ])
 
+const PREFIX = 'q/acme'
+
 interface Sent {
   readonly address?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -29,7 +31,8 @@ interface Sent {
 interface Made {
   readonly secret?: string
   readonly enqueueToken?: string
-  readonly prefix?: string
+  /** The host of the room. */
+  readonly domain?: string
 }
 
 /** A browser of the shop, with its cookies there. */
@@ -48,7 +51,7 @@ export class ShopVisitor {
     const { token, target } = partsOf(url, sent)
     const { secret = SECRET } = this.#made
     const cookie = ['.shop.example', true, true] as const
-    const room = ['edge.test', this.#prefix, true, 20] as const
+    const room = [this.#domain, PREFIX, true, 20] as const
     const config = new QueueEventConfig(this.event, [], '', '', ...room, ...cookie, 7, 'checkout', false, null)
     return KnownUser.resolveQueueRequestByLocalConfig(
       target,
@@ -71,21 +74,13 @@ export class ShopVisitor {
 
   /** Opens an address where the connector cancels, such as that of a completed order. */
   cancel(url: string, sent: Sent = {}): RequestValidationResult {
-    const config = new CancelEventConfig(
-      [this.event],
-      'edge.test',
-      this.#prefix,
-      '.shop.example',
-      true,
-      true,
-      7,
-      'done',
-    )
+    const cookie = ['.shop.example', true, true] as const
+    const config = new CancelEventConfig([this.event], this.#domain, PREFIX, ...cookie, 7, 'done')
     return KnownUser.cancelRequestByLocalConfig(url, '', config, 'acme', SECRET, this.#context(url, sent))
   }
 
-  get #prefix(): string {
-    return this.#made.prefix ?? 'q/acme'
+  get #domain(): string {
+    return this.#made.domain ?? 'edge.test'
   }
 
   #context(url: string, { address = '192.0.2.1', headers = {} }: Sent): IConnectorContextProvider {

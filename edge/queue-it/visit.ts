@@ -4,7 +4,7 @@
  */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { utf8ToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { timingSafeEqual } from 'hono/utils/buffer'
 import { base64url } from 'jose'
 import * as v from 'valibot'
@@ -31,6 +31,10 @@ export function customerOf(name: string, { config: { queueIt } }: Call): QueueIt
   if (!queueIt) return null
   return queueIt.find(({ customer }) => customer === name) ?? refuse('not-found')
 }
+
+/** The customers whose events have this sale. */
+export const customersOf = (sale: string, { config: { queueIt } }: Call): readonly QueueItCustomer[] =>
+  (queueIt ?? []).filter(({ events }) => Object.values(events).includes(sale))
 
 /** The sale of an event. Throws `unknown-sale`. */
 export function saleOf(event: string, { events }: QueueItCustomer): string {
@@ -73,7 +77,7 @@ const Remembered = v.object({ c: v.string(), e: v.string(), t: v.string() })
 
 export function rememberVisit({ customer, event, sale, target }: Visit, call: Call): void {
   const text = base64url.encode(JSON.stringify({ c: customer.customer, e: event, t: target }))
-  setCookie(cookieOf(sale), `${text}.${macOf(`visit ${sale} ${text}`, call)}`, TTL_SECONDS, call)
+  setCookie(cookieOf(sale), `${text}.${signatureOf(text, sale, call)}`, TTL_SECONDS, call)
 }
 
 /**
@@ -81,34 +85,37 @@ export function rememberVisit({ customer, event, sale, target }: Visit, call: Ca
  * to the start of the first shop that requires no enqueue token. Null if there is neither.
  */
 export async function visitTo(sale: string, call: Call): Promise<Visit | null> {
-  const customers = call.config.queueIt ?? []
+  const customers = customersOf(sale, call)
+  if (customers.length === 0) return null
   const { c, e, t } = (await remembered(sale, call)) ?? {}
   for (const customer of customers) {
     const target = customer.customer === c && targetAt(t ?? '', customer, !call.config.production)
     if (target && e !== undefined && customer.events[e] === sale) return { customer, event: e, sale, target }
   }
-  const isOpen = ({ enqueue_token, events }: QueueItCustomer) =>
-    enqueue_token === 'optional' && Object.values(events).includes(sale)
-  const customer = customers.find(isOpen)
+  const customer = customers.find(({ enqueue_token }) => enqueue_token === 'optional')
   const [event] = Object.entries(customer?.events ?? {}).find(([, of]) => of === sale) ?? []
   return customer && event !== undefined ? { customer, event, sale, target: startOf(customer) } : null
 }
 
+const signatureOf = (text: string, sale: string, call: Call) => base64url.encode(macOf(`visit ${sale} ${text}`, call))
+
 async function remembered(sale: string, call: Call): Promise<v.InferOutput<typeof Remembered> | undefined> {
   const [text = '', mac = ''] = readCookie(cookieOf(sale), call)?.split('.') ?? []
-  if (!(await timingSafeEqual(mac, macOf(`visit ${sale} ${text}`, call)))) return undefined
+  if (!(await timingSafeEqual(mac, signatureOf(text, sale, call)))) return undefined
   return tryParseJson(Remembered, new TextDecoder().decode(base64url.decode(text)))
 }
 
 /**
  * The id of a place for the shop, which connectors send back to cancel it. It is the same for each token of the place,
- * and nobody else can guess it.
+ * nobody else can guess it, and it has the form of a UUID, as shops store it.
  */
-export const queueIdOf = (claims: QueueClaims | AdmissionClaims, call: Call): string =>
-  macOf(`place ${claims.sale} ${lineOf(claims)} ${claims.num} ${claims.sub}`, call).replaceAll('_', '-')
+export function queueIdOf(claims: QueueClaims | AdmissionClaims, call: Call): string {
+  const hex = bytesToHex(macOf(`place ${claims.sale} ${lineOf(claims)} ${claims.num} ${claims.sub}`, call))
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(12, 15)}-8${hex.slice(15, 18)}-${hex.slice(18, 30)}`
+}
 
-function macOf(text: string, { config }: Call): string {
-  return base64url.encode(hmac(sha256, derivedKey(config.QUEUE_KEYS, 'Queue-it'), utf8ToBytes(text)))
+function macOf(text: string, { config }: Call): Uint8Array {
+  return hmac(sha256, derivedKey(config.QUEUE_KEYS, 'Queue-it'), utf8ToBytes(text))
 }
 
 /** True once the event is over, when everybody passes. */

@@ -85,6 +85,7 @@ const ROUTES: readonly Route[] = [
   { to: 'edge', methods: 'GET', path: '/q/acme/cancel/multiple/acme?wrl={sale}~{text}&r={text}' },
   { to: 'edge', methods: 'POST', path: '/q/acme/api/mobileapp/queue/acme/{sale}/enqueue', body: 'join' },
   { to: 'edge', methods: 'POST', path: '/q/acme/push' },
+  { to: 'edge', methods: 'GET', path: '/q/acme/debug?t={text}' },
   { to: 'edge', methods: 'GET', path: '/status/integrationconfig/secure/acme' },
   { to: 'edge', methods: 'GET', path: '/sales/{sale}/shop-error/{cause}' },
   { to: 'edge', methods: 'POST', path: '/internal/sales/{sale}/refresh', needs: 'edge' },
