@@ -64,6 +64,7 @@ it('names the setting that is missing or wrong, and never its value', async () =
       [{ upstream: 'shop.example', sale: 'drop', paths: '/*' }],
       [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', share: 0 }],
       [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', host: 'https://a.example' }],
+      [{ upstream: 'https://shop.example', sale: 'drop', paths: '/*', custom_page_html: '{{#waitTimeKnown}}' }],
     ].map((sites) => ({ PROTECT: JSON.stringify(sites) })),
     { QUEUE_IT: 'acme' },
     ...[

@@ -213,7 +213,7 @@ const Protect = v.object({
     Sites,
     '',
     'Other sites that the waiting room stands before, as JSON: ' +
-      '`[{ host?, paths, bypass?, upstream, sale, session_seconds?, share? }]` (docs/protect.md)',
+      '`[{ host?, paths, bypass?, upstream, sale, session_seconds?, share?, custom_page_html? }]` (docs/protect.md)',
   ),
 })
 

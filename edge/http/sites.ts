@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { SaleId } from '../../shared/api/fields.ts'
+import { readTemplate, type TemplateError } from '../../shared/lib/mustache.ts'
 import { isHeld, looselyRead, pathTest } from './paths.ts'
 import { url } from './setting-forms.ts'
 
@@ -15,6 +16,19 @@ const Patterns = v.union(
 const textOf = (patterns: v.InferOutput<typeof Patterns>) =>
   typeof patterns === 'string' ? patterns : patterns.join(' ')
 const seconds = v.pipe(v.number('must be a number'), v.integer('must be whole seconds'))
+
+/** A page of the site's own for those who wait, as Cloudflare's waiting rooms have. */
+const WaitingPage = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+    try {
+      return readTemplate(value)
+    } catch (error) {
+      addIssue({ message: `is no template of mustache: it ${(error as TemplateError).message}` })
+      return NEVER
+    }
+  }),
+)
 
 const Site = v.pipe(
   v.strictObject(
@@ -33,11 +47,13 @@ const Site = v.pipe(
         v.pipe(v.number('must be a number'), v.gtValue(0, 'must be above 0'), v.maxValue(1, 'at most 1')),
         1,
       ),
+      custom_page_html: v.optional(WaitingPage),
     },
     ({ expected }) => (expected === 'never' ? 'is not a field of a site' : 'must be a site'),
   ),
-  v.transform(({ paths, bypass, session_seconds, ...site }) => ({
+  v.transform(({ paths, bypass, session_seconds, custom_page_html, ...site }) => ({
     ...site,
+    waitingPage: custom_page_html,
     // Protected paths are read as loosely as any site may. Open paths are matched exactly.
     isProtected: pathTest(textOf(paths), looselyRead),
     isOpen: pathTest(textOf(bypass)),

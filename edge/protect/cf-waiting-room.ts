@@ -1,11 +1,12 @@
 /**
  * Tells visitors their place in the fields of Cloudflare's Waiting Room (shared/api/cf-waiting-room.ts), so that
- * clients written for it understand this one.
+ * clients written for it understand this one, and pages written for it are shown as they are.
  */
 import type { CfWaitingRoom } from '../../shared/api/cf-waiting-room.ts'
-import { isDrawn, isFinal, pollAfterMs } from '../../shared/schedule.ts'
+import { renderTemplate } from '../../shared/lib/mustache.ts'
+import { isDrawn, isFinal, type Place, pollAfterMs } from '../../shared/schedule.ts'
 import { refuseLost, requireAskedPlace } from '../admission/admit.ts'
-import { type Call, sendJson } from '../http/call.ts'
+import { type Call, NO_STORE, sendJson } from '../http/call.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { lineNow } from '../queue/sale-now.ts'
 import { lineOf } from '../visitor/credentials.ts'
@@ -23,6 +24,32 @@ export async function cfWaitingRoom(sale: string, call: Call): Promise<Response>
 
 export const sendWaitingRoom = (now: SaleNow, number: number): Response =>
   sendJson({ cfWaitingRoom: waitingRoomOf(now, number) })
+
+/**
+ * A page written for Cloudflare may load styles and pictures, and no scripts. It comes again by itself, so it needs
+ * none.
+ */
+const WAITING_PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self' 'unsafe-inline' https:; img-src 'self' data: https:; font-src 'self' data: " +
+    "https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cache-control': NO_STORE,
+}
+const WAITING: readonly string[] = ['pre_queue', 'waiting', 'paused', 'all_in_carts'] satisfies Place['status'][]
+
+/** The page of the site for those who wait; null if it has none, or the visitor does not wait. */
+export function waitingPage(now: SaleNow, number: number, { config }: Call): Response | null {
+  const template = config.protect?.find(({ sale, waitingPage }) => sale === now.sale && waitingPage)?.waitingPage
+  if (!template || !WAITING.includes(now.place(number).status)) return null
+  const room = waitingRoomOf(now, number)
+  const { waitTime, refreshIntervalSeconds } = room
+  const data = { ...room, waitTimeHours: Math.floor(waitTime / 60), waitTimeHourMinutes: waitTime % 60 }
+  const headers = { ...WAITING_PAGE_HEADERS, refresh: String(refreshIntervalSeconds) }
+  return new Response(renderTemplate(template, data), { headers })
+}
 
 const UNKNOWN = 'unavailable'
 const minutes = (seconds: number) => Math.max(0, Math.ceil(seconds / 60))

@@ -484,3 +484,26 @@ it('lets a client without cookies in by its token, as often as one visitor may a
   expect(statuses.filter((status) => status === 200).length).toBeLessThan(5)
   expect(statuses).toContain(429)
 })
+
+it('shows those who wait the page that the site wrote for Cloudflare, until it is their turn', async () => {
+  const lobby = await new TestSale(60_000).publish()
+  const custom_page_html =
+    '<title>{{waitTimeFormatted}}</title>{{#isEventPrequeueing}}<p>In {{timeUntilEventStart}} min</p>{{/isEventPrequeueing}}'
+  const env = protecting(lobby, { custom_page_html })
+  const script = await lobby.join({ ...page, 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }, env)
+  expect([script.status, script.headers.get('location')]).toEqual([303, `/sales/${lobby.name}/line`])
+  const cookie = cookiesOf(script)
+  const shown = await lobby.line({ cookie }, env)
+  expect(await shown.text()).toBe('<title>1 minute</title><p>In 1 min</p>')
+  expect(Number(shown.headers.get('refresh'))).toBeGreaterThan(0)
+  expect(shown.headers.get('cache-control')).toBe('no-store')
+  expect(shown.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src [^;]+; img-src/)
+  expect(shown.headers.get('content-security-policy')).not.toContain('script-src')
+  // A visitor without a place sees our page, by which they join.
+  expect(await (await lobby.line({}, env)).text()).toContain('Join')
+
+  const { sale, env: open, path } = await siteWith('/lamp', {}, { custom_page_html })
+  const joined = await sale.join({ 'sec-fetch-site': 'same-origin' }, open)
+  await eventually(async () => (await sale.line({ cookie: cookiesOf(joined) }, open)).status === 303)
+  expect((await call(path, { headers: page }, open)).status).toBe(302)
+})

@@ -9,6 +9,7 @@ import { type Call, hasParameter, seeOther } from '../http/call.ts'
 import { limitAddress, limitVisitor } from '../http/limits/rate-limits.ts'
 import { renderSale } from '../pages/index.ts'
 import { JOINED, type RequestedPage, type SaleView, type Shows } from '../pages/view.ts'
+import { waitingPage } from '../protect/cf-waiting-room.ts'
 import { requestedPage } from '../protect/protect.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
@@ -52,6 +53,8 @@ export async function joinedPage(now: SaleNow, place: Place, first: boolean, cal
   const admission = isReady ? await issueAdmission(place.claims, call) : null
   const onwards = admission && (await onwardsOf(admission, call))
   if (onwards !== null) return seeOther(onwards)
+  // A page without scripts of ours cannot be the response to one.
+  if (waitingPage(now, num, call)) return seeOther(`/sales/${sale}/line`)
   const shows = ownPlace(num, admission?.claims.exp, now)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
   const view = { ...(await viewOf(now, num, shows, call)), ...hall, order: latestOrder(sale, call) }
@@ -137,6 +140,8 @@ export async function visitorPage(publicly: SaleNow, wanted: RequestedPage | nul
   const missing = admission ? null : await missingPlace(caller, call)
   const own = ownPlace(number, admission?.claims.exp, now)
   const shows = (wanted && turnAgain(wanted, own, now)) ?? (wanted?.kind === 'quote' ? own : wanted) ?? missing ?? own
+  const custom = shows.kind === 'line' ? waitingPage(now, shows.number, call) : null
+  if (custom) return custom
   // The link to an order is shown on all pages except its own.
   const order = shows.kind === 'order' ? shows.order.order_id : latestOrder(sale, call)
   const hall = shows.kind === 'turn' ? { hall: await hallFacts(now, call) } : {}
