@@ -15,7 +15,7 @@ const FLOORS = {
   shared: ['lib', 'api', '.', 'hall', 'search', 'reference'],
   edge: [
     ...['pages', 'http', 'queue', 'visitor', 'admission', 'goods', 'view', 'hall', 'feed', 'protect', 'front', 'sale'],
-    ...['queue-it', 'beacon', 'checkout', 'messages', 'client', 'preview', '.'],
+    ...['queue-it', 'sign-in', 'beacon', 'checkout', 'messages', 'client', 'preview', '.'],
   ],
   origin: [
     ...[

@@ -45,6 +45,7 @@ import { cancelAll, cancelOne, showError, showRoom } from './queue-it/room.ts'
 import { challenge, join, leave, leaveForm, status } from './sale/queue-api.ts'
 import { calendar, eventDate, schedule, scheduleForOrigin, showSale } from './sale/sale-page.ts'
 import { showLine } from './sale/visitor-page.ts'
+import { beginSigningIn, endSigningIn, signOut } from './sign-in/sign-in.ts'
 
 /** What a path names, by its pattern. */
 type Params = Readonly<
@@ -65,6 +66,8 @@ interface Route {
   readonly page?: (params: Params) => string
   /** What buyers call. A site behind this Worker has a checkout of its own. */
   readonly forBuyers?: true
+  /** True for the routes by which visitors sign in, which exist only where the shop has an issuer. */
+  readonly forIssuer?: true
 }
 
 const saleRoute = (handle: (sale: string, call: Call) => Promise<Response> | Response): Handler => {
@@ -83,6 +86,7 @@ const get = (GET: Handler): Route => ({ methods: { GET } })
 const post = (POST: Handler): Route => ({ methods: { POST } })
 const form = (POST: Handler, page: (params: Params) => string): Route => ({ methods: { POST }, page })
 const buyers = (route: Route): Route => ({ ...route, forBuyers: true })
+const issuers = (route: Route): Route => ({ ...route, forIssuer: true })
 
 const salePage = ({ sale }: Params) => `/sales/${sale}`
 const linePage = ({ sale }: Params) => `/sales/${sale}/line`
@@ -149,6 +153,15 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   '/problems/:type': buyers(get(({ type }, call) => problemType(type, call))),
   '/me/searches': buyers({ methods: { GET: searches, POST: searches, DELETE: searches } }),
 
+  '/me/sign-in': issuers(get((_, call) => beginSigningIn(call))),
+  '/me/signed-in': issuers(get((_, call) => endSigningIn(call))),
+  '/me/sign-out': issuers(
+    form(
+      (_, call) => signOut(call),
+      () => '/',
+    ),
+  ),
+
   '/mail/stop/:order/:mac': {
     methods: {
       GET: ({ order, mac }, call) => stopMail(order, mac, call),
@@ -199,7 +212,8 @@ export function handle(call: Call): Promise<Response> | Response | null {
   const isRead = method === 'GET' || method === 'HEAD'
   if ((isOfOrder || (isOfSale && !isRead)) && isForeignForm(call)) refuse('forbidden')
   const match = matchOf(path, isOfSale ? 'sale' : isOfOrder ? 'order' : null)
-  if (!match || (isBeforeSite && match.route.forBuyers)) return isOfSale || isOfOrder ? refuse('not-found') : null
+  const isAbsent = !match || (isBeforeSite && match.route.forBuyers) || (!config.oidc && match.route.forIssuer)
+  if (isAbsent) return isOfSale || isOfOrder ? refuse('not-found') : null
   const { route, params } = match
   if (route.page && method === 'GET' && wantsHtml(request)) return seeOther(route.page(params))
   // HEAD is GET without its body, which the runtime drops.

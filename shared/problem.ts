@@ -16,6 +16,7 @@ const CATALOGUE = {
     'This needs cookies',
     'A browser keeps its place in a cookie, which this one does not have.',
   ],
+  'sign-in-failed': [400, 'Signing in did not work', 'Sign in again.'],
   'invalid-token': [401, 'The token is not valid', 'It has expired, or was not issued here. Join again.'],
   'signed-out': [401, 'You are signed out of the shop', 'Sign in to the shop again: the place is kept.'],
   unauthorized: [401, 'Not authorized', 'Send Authorization: Bearer with the right token.'],

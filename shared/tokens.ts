@@ -6,6 +6,8 @@
  *   order       the right to see one order          signed by the origin  read by the origin           aud "order"
  *   handover    a paid order, for its shop          signed by the edge    read by the shop             aud "handover"
  *   hold        an unpaid order, for its shop       signed by the edge    read by the shop             aud "hold"
+ *   account     who is signed in at the shop        signed by the edge    read by the edge             aud "account"
+ *   sign-in     a sign-in that is under way         signed by the edge    read by the edge             aud "sign-in"
  *   invitation  the right of visitors to join       signed by the origin  read by the origin           aud "invitation"
  *
  * A token's header names a key by its `kid` and must agree with that key's algorithm (keys.ts): it chooses nothing
@@ -88,6 +90,23 @@ export type HandoverClaims = v.InferOutput<typeof HandoverClaims>
 /** A hold (`sub`) that the shop may sell until it ends, at `exp`. Sections of a hall count as products. */
 export type HoldClaims = v.InferOutput<typeof HoldClaims>
 
+const AccountClaims = v.object({ sub: text, iat: seconds, exp: seconds })
+
+const SignInClaims = v.object({
+  state: text,
+  nonce: text,
+  verifier: text,
+  back: v.pipe(v.string(), v.maxLength(1_000)),
+  iat: seconds,
+  exp: seconds,
+})
+
+/** The session of an account (`sub`) that signed in by OpenID Connect. */
+type AccountClaims = v.InferOutput<typeof AccountClaims>
+
+/** What a browser keeps while its user is at the sign-in service, and the path (`back`) to which they return. */
+export type SignInClaims = v.InferOutput<typeof SignInClaims>
+
 /** A signed link that admits `uses` visitors to a sale. */
 type InvitationClaims = v.InferOutput<typeof InvitationClaims>
 
@@ -112,6 +131,10 @@ export const ORDER: Kind<OrderClaims> = {
 export const HANDOVER: Kind<HandoverClaims> = { issuer: EDGE_ISSUER, audience: 'handover', claims: HandoverClaims }
 
 export const HOLD: Kind<HoldClaims> = { issuer: EDGE_ISSUER, audience: 'hold', claims: HoldClaims }
+
+export const ACCOUNT: Kind<AccountClaims> = { issuer: EDGE_ISSUER, audience: 'account', claims: AccountClaims }
+
+export const SIGN_IN: Kind<SignInClaims> = { issuer: EDGE_ISSUER, audience: 'sign-in', claims: SignInClaims }
 
 export const INVITATION: Kind<InvitationClaims> = {
   issuer: 'flash-sale-origin',

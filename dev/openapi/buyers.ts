@@ -42,6 +42,8 @@ export const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   '/sales/{sale}/mail': 'a form of a page, and a page',
   '/sales/{sale}/leave': 'a form of a page',
   '/sales/{sale}/buy': 'a form of a page',
+  '/me/sign-in': 'a redirect to the issuer, for browsers',
+  '/me/signed-in': 'where the issuer returns them to',
   '/sales/{sale}/order/{order}': 'a page',
   '/sales/{sale}/order/{order}/pay': 'a page',
   '/sales/{sale}/order/{order}/receipt': 'a page',
@@ -120,7 +122,8 @@ export const buyersDocument = () =>
         type: 'apiKey',
         in: 'cookie',
         name: 'shop_session',
-        description: 'The session of the shop, in the cookie that SHOP_SESSION_COOKIE names.',
+        description:
+          'The session of the shop, in the cookie that SHOP_COOKIE names, or `X-Shop-Authorization: Bearer`.',
       },
     },
     sent: { Address, CheckoutLine, CheckoutRequest, JoinRequest, ViewBeacon },

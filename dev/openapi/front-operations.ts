@@ -71,6 +71,23 @@ export const frontOperations: Operations = {
       problems: ['not-found'],
     },
   },
+  '/me/sign-out': {
+    post: {
+      id: 'signOut',
+      tag: TAG,
+      summary: 'Sign out',
+      description: 'Ends the session that began at `/me/sign-in`. Places are kept for when the account signs in again.',
+      headers: AS_JSON,
+      answers: {
+        200: {
+          description: 'Where the browser goes to sign out at the issuer too; null if it has no such address.',
+          schema: v.object({ sign_out_url: v.nullable(v.string()) }),
+          example: { sign_out_url: 'https://id.shop.example/session/end?client_id=line' },
+        },
+      },
+      problems: ['forbidden', 'too-many-requests', 'not-found'],
+    },
+  },
   '/me/searches': {
     get: {
       id: 'listSearches',

@@ -106,8 +106,8 @@ export const lineOperations: Operations = {
       tag: TAG,
       summary: 'The place in the fields of Cloudflare’s Waiting Room',
       description:
-        'For clients that are written for it. Before another site a protected path answers the same to those who wait ' +
-        'and ask with `Accept` exactly `application/json`.',
+        'For clients that are written for it. Before another site a protected path answers the same to those who ' +
+        'wait and ask with `Accept` exactly `application/json`.',
       callers: ['queue', 'shop'],
       answers: {
         200: { description: 'The place.', schema: CfWaitingRoom, example: { cfWaitingRoom: IN_WAITING_ROOM } },
@@ -121,8 +121,8 @@ export const lineOperations: Operations = {
       tag: TAG,
       summary: 'Where am I in the line?',
       description:
-        'Ask again after `poll_after_ms`. The answer is `ready` from one’s turn on, with an admission token. Whoever is ' +
-        'signed in at the shop needs no token of the place: the answer brings it.',
+        'Ask again after `poll_after_ms`. The answer is `ready` from one’s turn on, with an admission token. ' +
+        'Whoever is signed in at the shop needs no token of the place: the answer brings it.',
       callers: ['queue', 'shop'],
       answers: {
         200: {

@@ -143,6 +143,28 @@ it('requires https in production, unless a host is on this machine or in its net
   )
 })
 
+it('serves with a sign-in issuer only if nothing about it is missing or open', async () => {
+  const oidc = { SHOP_OIDC_ISSUER: 'https://id.shop.example/realms/shop', SHOP_OIDC_CLIENT_ID: 'line' }
+  const production = { ENVIRONMENT: 'production', PAYMENT_PAGE: '/pay/{order}', PUBLIC_URL: 'https://line.example' }
+  const complete = { ...production, ...oidc }
+  expect(await refusal(complete)).toBeNull()
+  expect(await refusal({ ...complete, SHOP_OIDC_CLIENT_SECRET: 'a secret' })).toBeNull()
+  const wrong: [Partial<Record<keyof Env, string>>, RegExp][] = [
+    [{ ...production, SHOP_OIDC_CLIENT_ID: 'line' }, /^SHOP_OIDC_ISSUER must be set$/],
+    [{ ...production, SHOP_OIDC_CLIENT_SECRET: 'a secret' }, /^SHOP_OIDC_ISSUER must be set/],
+    [{ ...complete, SHOP_OIDC_CLIENT_ID: '' }, /^SHOP_OIDC_CLIENT_ID must be set$/],
+    [{ ...complete, SHOP_OIDC_ISSUER: 'id.shop.example' }, /^SHOP_OIDC_ISSUER must be an http/],
+    [{ ...complete, SHOP_OIDC_ISSUER: 'http://id.shop.example' }, /^SHOP_OIDC_ISSUER must be https$/],
+    [{ ...complete, PUBLIC_URL: '' }, /^PUBLIC_URL must be set with SHOP_OIDC_ISSUER$/],
+    [{ ...complete, SHOP_OIDC_CLIENT_SECRET: 'development-secret' }, /^SHOP_OIDC_CLIENT_SECRET is the one for dev/],
+  ]
+  for (const [changed, message] of wrong) expect(await refusal(changed), JSON.stringify(changed)).toMatch(message)
+  // Subjects of another issuer could have the names of these accounts.
+  const shop = { SHOP_JWKS_URL: 'https://id.shop.example/jwks', SHOP_AUDIENCE: 'app' }
+  expect(await refusal({ ...oidc, ...shop, SHOP_ISSUER: 'https://other.example' })).toMatch(/^SHOP_OIDC_ISSUER must be/)
+  expect(await refusal({ ...oidc, ...shop, SHOP_ISSUER: oidc.SHOP_OIDC_ISSUER })).toBeNull()
+})
+
 it('requires a payment page in production, except before another site', async () => {
   const forgotten = { ENVIRONMENT: 'production', PAYMENT_PAGE: '' }
   expect(await refusal(forgotten)).toMatch(/^PAYMENT_PAGE must/)

@@ -97,7 +97,8 @@ const Worker = v.object({
   JOINS_PER_ADDRESS: limit(
     rate,
     '60/600',
-    'New places per address, from each isolate; also leaving, challenges and names of no sale, counted apart',
+    'New places per address, from each isolate; also leaving, challenges, signing in and names of no sale, ' +
+      'counted apart',
   ),
   JOINS_PER_VISITOR: limit(rate, '10/60', 'Joins per known visitor'),
   STATUS_PER_ADDRESS: limit(
@@ -190,6 +191,21 @@ const Shop = v.object({
   SHOP_COOKIE: setting(v.string(), 'shop_session', 'Cookie that holds the session'),
 })
 
+const Oidc = v.object({
+  SHOP_OIDC_ISSUER: required(
+    v.pipe(
+      v.string(),
+      v.check((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'must be an http(s) URL'),
+    ),
+    'OpenID Connect issuer at which visitors sign in (docs/sign-in.md); https in production',
+  ),
+  SHOP_OIDC_CLIENT_ID: required(v.string(), 'Client id there'),
+  SHOP_OIDC_CLIENT_SECRET: optional(
+    v.string(),
+    'Client secret there; without it the client is public, with PKCE alone',
+  ),
+})
+
 const Turnstile = v.object({
   TURNSTILE_SITE_KEY: required(v.string(), "Cloudflare Turnstile's site key, for sales with `turnstile: true`"),
   TURNSTILE_SECRET_KEY: required(v.string(), "Cloudflare Turnstile's secret key"),
@@ -225,7 +241,7 @@ const QueueIt = v.object({
 })
 
 /** Every setting of the edge, for docs/settings.md. */
-export const SETTINGS = settingDocs(Worker, Shop, Turnstile, Stripe, Protect, QueueIt)
+export const SETTINGS = settingDocs(Worker, Shop, Oidc, Turnstile, Stripe, Protect, QueueIt)
 
 const DEVELOPMENT = {
   // A whole crowd comes from one machine there.
@@ -236,6 +252,7 @@ const DEVELOPMENT = {
 type SettingName =
   | keyof typeof Worker.entries
   | keyof typeof Shop.entries
+  | keyof typeof Oidc.entries
   | keyof typeof Turnstile.entries
   | keyof typeof Stripe.entries
   | keyof typeof Protect.entries
@@ -317,6 +334,7 @@ export async function readConfig(env: Env) {
     INTERNAL_URL: worker.INTERNAL_URL ?? worker.ORIGIN_URL,
     production,
     shop: env.SHOP_JWKS_URL ? read(Shop, env) : null,
+    oidc: readOidc(env, production),
     turnstile,
     stripe: worker.PAYMENT_PAGE === STRIPE_PAGE ? stripePage(read(Stripe, env)) : null,
     /** Null if the Worker stands before no other site. */
@@ -328,6 +346,22 @@ export async function readConfig(env: Env) {
   }
 }
 export type Config = Readonly<Awaited<ReturnType<typeof readConfig>>>
+
+/** Null without an issuer. Its settings are all there, or the Worker does not serve. */
+function readOidc(env: Env, production: boolean): v.InferOutput<typeof Oidc> | null {
+  if (!Object.keys(Oidc.entries).some((name) => env[name as keyof typeof Oidc.entries])) return null
+  const oidc = read(Oidc, env)
+  const { SHOP_OIDC_ISSUER: issuer, SHOP_OIDC_CLIENT_SECRET: secret } = oidc
+  if (env.SHOP_JWKS_URL && env.SHOP_ISSUER !== issuer)
+    throw new ConfigError('SHOP_OIDC_ISSUER must be SHOP_ISSUER: an account is the subject of one issuer')
+  if (!production) return oidc
+  const { protocol, hostname } = new URL(issuer)
+  if (protocol === 'http:' && !isLocalHost(hostname)) throw new ConfigError('SHOP_OIDC_ISSUER must be https')
+  // The issuer returns visitors to an address that is registered there.
+  if (!env.PUBLIC_URL) throw new ConfigError('PUBLIC_URL must be set with SHOP_OIDC_ISSUER')
+  if (secret?.startsWith('development')) throw new ConfigError('SHOP_OIDC_CLIENT_SECRET is the one for development')
+  return oidc
+}
 
 const stripePage = ({
   STRIPE_PUBLISHABLE_KEY: key,

@@ -19,6 +19,7 @@ import { problemContent, problemTypeContent, retrySeconds } from './problem-page
 import { finalPage } from './sale/final-page.ts'
 import { landingPage } from './sale/landing-page.ts'
 import { documentOf, shell } from './shell.ts'
+import { signedOutContent } from './signed-out-page.ts'
 import { turnPage } from './turn/turn-page.ts'
 import { type Content, frontOf, homeOf, type PageContext, type SaleView } from './view.ts'
 
@@ -96,6 +97,13 @@ export function renderProblemType(problem: Problem, view: Pick<SaleView, 'lang' 
   const { title, main } = problemTypeContent(problem)
   const body = html`<main id="main" class="page">${main}</main>`
   return String(shell({ ...view, hasMark: true, home: '/', title, head: false }, body))
+}
+
+/** The page of a visitor who has signed out. */
+export function renderSignedOut(view: Pick<SaleView, 'lang' | 'words' | 'brand'>, signInUrl: string): string {
+  const { title, main } = signedOutContent(view.words, signInUrl)
+  const body = html`<main id="main" class="page">${main}</main>`
+  return String(shell({ ...view, hasMark: true, home: null, title, head: false }, body))
 }
 
 /** The page at the link with which a mail's reader ends such mails. */

@@ -40,6 +40,8 @@ export interface SaleView {
    * not know it.
    */
   readonly signedInAs?: string
+  /** The path at which who is signed in signs out; absent if the shop's own site does that. */
+  readonly signOut?: string
   /** The reason why a join failed, which its form shows. */
   readonly refusal?: Problem
   /** True if joining requires an invitation. */

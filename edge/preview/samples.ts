@@ -210,7 +210,7 @@ export function samplePages({
     'sale-too-often': landing('open', { refusal: problem('too-many-requests', { retry_after_seconds: 2 }) }),
     'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
     'sale-sign-in-refused': landing('open', { signIn: '/sign-in', refusal: problem('sign-in-required') }),
-    'sale-signed-in': landing('open', { signIn: '/sign-in', signedInAs: called ?? 'Ada' }),
+    'sale-signed-in': landing('open', { signIn: '/sign-in', signedInAs: called ?? 'Ada', signOut: '/me/sign-out' }),
     'sale-invitation-upcoming': landing('upcoming', { invites: true }),
     'sale-invitation': landing('open', { invites: true }),
     'sale-lines-upcoming': landing('upcoming', { line: PUBLIC, othersOpenEarlier: true, othersInvite: true }),

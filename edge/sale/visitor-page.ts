@@ -14,6 +14,7 @@ import { requestedPage } from '../protect/protect.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { inLine, publicNow } from '../queue/sale-now.ts'
 import { ownHeadersOf, viewOf } from '../view/respond.ts'
+import { SIGN_OUT_PATH } from '../visitor/account-session.ts'
 import { setJoinedCookie } from '../visitor/cookies.ts'
 import {
   type Admission,
@@ -100,7 +101,9 @@ async function withAccount(view: SaleView, call: Call): Promise<SaleView> {
   // If the shop's keys are missing, nobody counts as signed in. Joining reports that error.
   const session = await sessionOf(call).catch((error) => void problemIn(error))
   const { name, email } = session?.claims ?? {}
-  return session ? { ...view, signedInAs: [name, email].find((one) => typeof one === 'string') ?? '' } : view
+  if (!session) return view
+  const signedInAs = [name, email].find((one) => typeof one === 'string') ?? ''
+  return { ...view, signedInAs, ...(call.config.oidc && { signOut: SIGN_OUT_PATH }) }
 }
 
 /** A page for one visitor: what they requested, or otherwise their own place. */

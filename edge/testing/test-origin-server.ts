@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort } from 'node:worker_threads'
+import { issuerUrl } from '../../test/stand-ins/oidc-issuer.ts'
 
 /** A test can read this many requests for a path, because files share some paths and run at the same time. */
 const CACHE_TTL = 500
@@ -30,6 +31,8 @@ const server = createServer(async (request, response) => {
   if (root === 'stub') {
     stubs.set(name, JSON.parse(body))
     response.end('{}')
+  } else if (root === 'issuer') {
+    response.end(JSON.stringify({ url: await issuerUrl() }))
   } else if (root === 'requests') {
     response.end(JSON.stringify({ calls: calls.get(name) ?? 0, requests: requests.get(name) ?? [] }))
   } else {

@@ -101,7 +101,7 @@ it('keeps the place while it cannot be looked up, and says so', async () => {
   expect(await (await status(sale, ada)).json()).toMatchObject({ number })
 })
 
-it('says what is wrong with a session, to who asks for a place and to who joins where sign-in is required', async () => {
+it('says what is wrong with a session, to who asks for a place and to who joins a sale for accounts', async () => {
   const sale = await new TestSale().publish()
   const [line] = OPEN_TO_ALL.lines
   if (!line) throw new Error('no line')

@@ -24,6 +24,8 @@ it('passes the protected site all of its own cookies and none of ours, even with
   const names = [
     'visitor-secret',
     'page-language',
+    'shop-account',
+    'sign-in',
     'joined',
     'queue-drop',
     'admission-drop',

@@ -67,9 +67,12 @@ export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0,
 export const SECRET_COOKIE = 'visitor-secret'
 /** It tells the script of a page that is the same for all whether to ask for what is the account's. */
 export const SIGNED_IN_COOKIE = 'signed-in'
+/** The session of an account that signed in by OpenID Connect, and a sign-in that is under way. */
+export const ACCOUNT_COOKIE = 'shop-account'
+export const SIGN_IN_COOKIE = 'sign-in'
 /** The cookie with the language that a visitor chose. */
 export const LANGUAGE_COOKIE = 'page-language'
-const OF_ALL_SALES = [SECRET_COOKIE, SIGNED_IN_COOKIE, LANGUAGE_COOKIE, JOINED_COOKIE]
+const OF_ALL_SALES = [SECRET_COOKIE, SIGNED_IN_COOKIE, ACCOUNT_COOKIE, SIGN_IN_COOKIE, LANGUAGE_COOKIE, JOINED_COOKIE]
 const OURS = new RegExp(`^${PREFIX}((${OF_ALL_SALES.join('|')})$|queue-|admission-|return-|order-)`)
 
 /**

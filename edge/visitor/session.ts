@@ -1,12 +1,13 @@
 /**
- * The shop's own session: a JWT whose keys are at the shop's JWKS URL. Its subject is the account with which a
- * visitor is signed in.
+ * The session says who is signed in at the shop. It is the shop's own, a JWT whose keys are at the shop's JWKS URL, or
+ * that of an account that signed in by OpenID Connect. Its subject is the account.
  */
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Call, hostOf, isBrowser, pathOf, refuse } from '../http/call.ts'
 import { SharedWork } from '../http/waiting.ts'
+import { accountSession, beginAt } from './account-session.ts'
 import { deleteCookie, readCookie, readShopCookie, SIGNED_IN_COOKIE, setCookie } from './cookies.ts'
 
 /** The header is for clients without cookies. */
@@ -102,15 +103,19 @@ export async function mayUse(visitor: string, call: Call): Promise<boolean> {
  * null if the shop has not configured it.
  */
 export function signInUrl(call: Call, sale = pathOf(call.request.url).split('/', 3)[2]): string | null {
-  const template = call.config.shop?.SHOP_SIGN_IN_URL
+  const { shop, oidc } = call.config
+  if (oidc) return beginAt(`/sales/${sale}/line`, call)
+  const template = shop?.SHOP_SIGN_IN_URL
   return template?.replace('{return}', encodeURIComponent(`${hostOf(call)}/sales/${sale}/line`)) ?? null
 }
 
 async function readSession(call: Call): Promise<Session | Fault | null> {
   const { request, config } = call
   const { shop } = config
-  if (!shop) return null
   const header = request.headers.get(SESSION_HEADER)
+  const own = header === null ? await accountSession(call) : null
+  if (own) return own.ok ? { account: own.claims.sub, claims: {} } : OVER
+  if (!shop) return null
   const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.SHOP_COOKIE, call)
   if (!token) return null
   try {
@@ -126,6 +131,7 @@ async function readSession(call: Call): Promise<Session | Fault | null> {
 }
 
 const EXPIRED: Fault = 'The session of the shop has expired.'
+const OVER: Fault = 'Your session here is over: sign in again.'
 
 /** The fault of a claim. The signature is verified before, so this tells nobody anything about another's session. */
 function faultOf(claim: string): Fault {
@@ -138,7 +144,7 @@ function faultOf(claim: string): Fault {
 }
 
 /** The ledger refuses other text, and with it a whole batch of orders. */
-const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() && !/\p{Cc}/u.test(sub)
+export const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() && !/\p{Cc}/u.test(sub)
 
 // -- The shop's keys ------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
  */
 import * as oidc from 'openid-client'
 import { hasRole, type Operator, ROLES, type Role, TAKEN_NAMES } from '../../shared/api/operators/roles.ts'
+import { beginSignIn, checksOf, clientAuth, type SignInAttempt } from '../../shared/sign-in.ts'
 import type { OidcConfig } from '../base/config.ts'
 import type { Identity } from './operator-queries.ts'
 
@@ -12,13 +13,6 @@ const SIGNED_IN_PATH = '/console/signed-in'
 const SCOPE = 'openid email profile'
 const TIMEOUT_SECONDS = 10
 const LONGEST_NAME = 200
-
-/** The state that the browser keeps while its user is at the service. */
-interface Attempt {
-  readonly state: string
-  readonly nonce: string
-  readonly verifier: string
-}
 
 export class SignInService {
   readonly #config: OidcConfig
@@ -31,34 +25,19 @@ export class SignInService {
   }
 
   /** Returns the address to which the browser is redirected, and the state that it must keep. */
-  async begin(): Promise<{ url: string; attempt: Attempt }> {
-    const service = await this.#discover()
-    const attempt = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() }
-    const url = oidc.buildAuthorizationUrl(service, {
-      redirect_uri: this.#signedInUrl,
-      scope: SCOPE,
-      state: attempt.state,
-      nonce: attempt.nonce,
-      code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
-      code_challenge_method: 'S256',
-    })
-    return { url: url.href, attempt }
+  async begin(): Promise<{ url: string; attempt: SignInAttempt }> {
+    return beginSignIn(await this.#discover(), this.#signedInUrl, SCOPE)
   }
 
   /**
    * The person who returned with this query; `role` is missing if they have no role here. Throws if they did not sign
    * in.
    */
-  async end(query: string, attempt: Attempt): Promise<{ identity: Identity; name: string; role?: Role }> {
+  async end(query: string, attempt: SignInAttempt): Promise<{ identity: Identity; name: string; role?: Role }> {
     const tokens = await oidc.authorizationCodeGrant(
       await this.#discover(),
       Object.assign(new URL(this.#signedInUrl), { search: query }),
-      {
-        expectedState: attempt.state,
-        expectedNonce: attempt.nonce,
-        pkceCodeVerifier: attempt.verifier,
-        idTokenExpected: true,
-      },
+      checksOf(attempt),
     )
     const claims = tokens.claims()
     if (!claims) throw new Error('there is no ID token')
@@ -79,15 +58,6 @@ export class SignInService {
         throw error
       })
     return this.#found
-  }
-}
-
-/** The secret is sent as a header, unless the service says that it reads only the body. */
-function clientAuth(secret: string): oidc.ClientAuth {
-  const [asHeader, inBody] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)]
-  return (service, ...rest) => {
-    const accepted = service.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-    return (accepted.includes('client_secret_basic') ? asHeader : inBody)(service, ...rest)
   }
 }
 

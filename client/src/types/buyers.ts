@@ -933,6 +933,15 @@ export interface BuyersCalls {
       readonly synonyms: readonly (readonly string[])[]
     }
   }
+  /**
+   * Sign out.
+   * Ends the session that began at `/me/sign-in`. Places are kept for when the account signs in again.
+   */
+  readonly signOut: {
+    readonly answer: {
+      readonly sign_out_url: string | null
+    }
+  }
   /** The latest ten searches of a signed-in visitor. */
   readonly listSearches: {
     readonly answer: {
@@ -996,6 +1005,7 @@ export const ROUTES = {
   search: ['GET', '/search'],
   completeSearch: ['GET', '/search/suggest'],
   getSearchIndex: ['GET', '/search/index'],
+  signOut: ['POST', '/me/sign-out'],
   listSearches: ['GET', '/me/searches'],
   keepSearch: ['POST', '/me/searches'],
   forgetSearches: ['DELETE', '/me/searches'],

@@ -3,6 +3,7 @@ import { PHASES } from '../../../shared/api/public.ts'
 import { buttonTo, type Html, html, postForm } from '../html.ts'
 import { faultOf } from '../parts/fault.ts'
 import { DURING } from '../parts/moments.ts'
+import { signOutForm } from '../signed-out-page.ts'
 import type { PageContext, SaleView } from '../view.ts'
 import type { Language, Words } from '../words/words.ts'
 
@@ -65,9 +66,11 @@ function proofFields(
 }
 
 /** The page that is the same for all visitors does not know who is signed in. */
-function signInNote({ signIn, othersSignIn, signedInAs }: SaleView, words: Words): Html | false {
-  if (signedInAs === '') return html`<p class="quiet">${words.signedIn}</p>`
-  if (signedInAs !== undefined) return html`<p class="quiet">${words.signedInAs} <b><bdi>${signedInAs}</bdi></b></p>`
+function signInNote({ signIn, othersSignIn, signedInAs, signOut }: SaleView, words: Words): Html | false {
+  if (signedInAs !== undefined) {
+    const note = signedInAs === '' ? words.signedIn : html`${words.signedInAs} <b><bdi>${signedInAs}</bdi></b>`
+    return html`<p class="quiet">${note}</p>${signOut !== undefined && signOutForm(signOut, words)}`
+  }
   if (signIn !== undefined)
     return html`<p class="quiet">${words.signInNeeded}</p>${signIn !== null && buttonTo(signIn, words.signIn, 'wide')}`
   if (othersSignIn === undefined) return false
