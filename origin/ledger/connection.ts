@@ -12,7 +12,6 @@
 import postgres from 'postgres'
 import { AssertionError } from '../../shared/lib/assert.ts'
 import { postgresTls } from '../lib/store-tls.ts'
-import type { SessionLimits } from './sessions.ts'
 
 export type Sql = postgres.Sql
 /** A connection pool, or a transaction on it. */
@@ -28,6 +27,21 @@ const IDLE_TRANSACTION_MS = 30_000
 
 /** The name of our sessions, and how long one of their statements may take. */
 export const ORIGIN_SESSIONS = { application: 'flash-sale-origin', statementMs: STATEMENT_TIMEOUT_MS }
+
+/** Parameters of Postgres that a session is started with. */
+export type SessionLimits = Readonly<Record<string, number>>
+
+/** What every session is started with, whoever opens it. */
+export const SESSION = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+  // Every statement has its index. Otherwise a plan made while the tables were small scans them whole, and stays
+  // cached while they grow: with 30,000 orders a batch took half a second.
+  enable_seqscan: 'off',
+  // Where a scan is the only way (the few sales), its estimated cost makes Postgres 17 and older compile the
+  // statement.
+  jit: 'off',
+}
 
 /** A pool that connects on first use. */
 export function connect(
@@ -51,15 +65,9 @@ export function connect(
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
     connection: {
       ...limits,
+      ...SESSION,
       application_name: application,
       statement_timeout: statementMs,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
-      // Every statement has its index. Otherwise a plan made while the tables were small scans them whole, and stays
-      // cached while they grow: with 30,000 orders a batch took half a second.
-      enable_seqscan: 'off',
-      // Where a scan is the only way (the few sales), its estimated cost makes Postgres 17 and older compile the
-      // statement.
-      jit: 'off',
     },
   })
 }

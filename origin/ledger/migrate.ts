@@ -11,8 +11,8 @@ import postgres from 'postgres'
 import { assert, assertExists } from '../../shared/lib/assert.ts'
 import { postgresTls, tlsFault } from '../lib/store-tls.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
-import { KEEP_ALIVE_SECONDS, type Sql } from './connection.ts'
-import { acceptedLimits, endForgottenSessions, PREPARING, type SessionLimits } from './sessions.ts'
+import { KEEP_ALIVE_SECONDS, type SessionLimits, type Sql } from './connection.ts'
+import { acceptedLimits, endForgottenSessions, PREPARING, requireSessions } from './sessions.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 const FUNCTIONS = fileURLToPath(new URL('./functions', import.meta.url))
@@ -84,6 +84,7 @@ export async function requireMigrated(url: string): Promise<SessionLimits> {
     const release = await answered(releaseIn(one))
     if (release !== null && isBeyond(release))
       throw new Error(`the ledger is of release ${release}, which ${RELEASE} cannot serve: start a newer process`)
+    await answered(requireSessions(url))
     return limits
   } finally {
     await one.end({ timeout: 1 })

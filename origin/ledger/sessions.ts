@@ -3,12 +3,11 @@
  * own. What no limit ends is looked for: a connection that is lost after a part of a statement leaves a session that
  * waits for the rest, with its locks, and neither the timeout of statements nor that of idle transactions ends it.
  */
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
 import { postgresTls } from '../lib/store-tls.ts'
-
-/** Parameters of Postgres that a session is started with. */
-export type SessionLimits = Readonly<Record<string, number>>
+import { connect, SESSION, type SessionLimits } from './connection.ts'
 
 /** All servers that we accept know these: nobody at the other end is noticed within half a minute, at work or idle. */
 const LIMITS: SessionLimits = {
@@ -50,6 +49,37 @@ export async function acceptedLimits(url: string, version: number): Promise<Sess
 /** An unknown parameter, by Postgres (42704), with another value than it may have (22023), or by PgBouncer (08P01). */
 const isRefusedParameter = ({ code }: Error & { code?: string }) =>
   code !== undefined && /^(42704|22023|08P01)$/.test(code)
+
+/**
+ * Throws an Error that says what to do if a pooler between us and Postgres refuses or drops what our sessions are
+ * started with, or gives the statements of one session to several.
+ */
+export async function requireSessions(url: string): Promise<void> {
+  const [one, other] = [connect(url, 1), connect(url, 1)]
+  const [names, values] = [Object.keys(SESSION), Object.values(SESSION).map(String)]
+  const mark = randomUUID()
+  try {
+    const [own] = await one<{ dropped: number }[]>`
+      select set_config('flash_sale.mark', ${mark}, false), (
+        select count(*)::int from pg_settings join unnest(${names}::text[], ${values}::text[]) as ours(name, value)
+          using (name) where setting <> value) as dropped`
+    // A pooler gives a transaction the connection that it got back last.
+    const [seen] = await other.begin(
+      (tx) => tx<{ shared: boolean | null }[]>`select current_setting('flash_sale.mark', true) = ${mark} as shared`,
+    )
+    if (seen?.shared)
+      throw new Error('a pooler gives one session to several clients: PgBouncer must have pool_mode = session')
+    const settings = names.map((name, i) => `alter role current_user set ${name} = '${values[i]}';`).join(' ')
+    if (own && own.dropped > 0)
+      throw new Error(`a pooler drops what sessions are started with: set it for the role that serves (${settings})`)
+  } catch (error) {
+    if (!isRefusedParameter(error as Error)) throw error
+    const listed = names.join(', ')
+    throw new Error(`a pooler refuses sessions: PgBouncer must have ignore_startup_parameters = ${listed}`)
+  } finally {
+    await Promise.all([one, other].map((sql) => sql.end({ timeout: 1 })))
+  }
+}
 
 interface Forgotten {
   readonly pid: number
