@@ -16,9 +16,8 @@ export interface Setting {
 export type Actor = { readonly atMs: number } & (
   | { readonly act: 'joins'; readonly visitor: string; readonly isolate: number }
   | { readonly act: 'leaves'; readonly visitor: string; readonly isolate: number }
-  | { readonly act: 'pauses' | 'resumes' }
+  | { readonly act: 'pauses' | 'is away'; readonly forMs: number }
   | { readonly act: 'restocks'; readonly units: number }
-  | { readonly act: 'is away' | 'is back' }
   | { readonly act: 'is evicted'; readonly object: string }
   | { readonly act: 'ends'; readonly isolate: number }
   | { readonly act: 'changes its clock'; readonly machine: string; readonly byMs: number }
@@ -65,14 +64,8 @@ export function drawOrder(seed: number): LineOrder {
   }
   if (random() < 0.3)
     actors.push({ act: 'leaves', atMs: 1_000 + at(), visitor: `${KNOWN} ${upTo(5)}`, isolate: isolate() })
-  if (random() < 0.3) {
-    const atMs = at()
-    actors.push({ act: 'pauses', atMs }, { act: 'resumes', atMs: atMs + 200 + upTo(2_000) })
-  }
-  if (random() < 0.2) {
-    const atMs = at()
-    actors.push({ act: 'is away', atMs }, { act: 'is back', atMs: atMs + 500 + upTo(3_000) })
-  }
+  if (random() < 0.3) actors.push({ act: 'pauses', atMs: at(), forMs: 200 + upTo(2_000) })
+  if (random() < 0.2) actors.push({ act: 'is away', atMs: at(), forMs: 500 + upTo(3_000) })
   if (random() < 0.3) actors.push({ act: 'restocks', atMs: 1_000 + at(), units: 1 + upTo(3) })
   const objects = [SALE, SALE, ...Array.from({ length: Math.min(3, setting.shards) }, (_, i) => shardOf(i, setting))]
   for (let i = upTo(4); i > 0; i--)
@@ -97,8 +90,7 @@ export function sentenceOf(actor: Actor): { readonly name: string; readonly what
     case 'leaves':
       return { name: actor.visitor, what: `${act} through isolate ${actor.isolate}` }
     case 'pauses':
-    case 'resumes':
-      return { name: 'an operator', what: `${act} the sale` }
+      return { name: 'an operator', what: `pauses the sale for ${actor.forMs} ms` }
     case 'restocks':
       return { name: 'an operator', what: `adds ${actor.units} units` }
     case 'is evicted':
@@ -110,6 +102,6 @@ export function sentenceOf(actor: Actor): { readonly name: string; readonly what
       return { name: actor.machine, what: `has its clock put ${way} by ${Math.abs(actor.byMs)} ms` }
     }
     default:
-      return { name: 'the origin', what: act }
+      return { name: 'the origin', what: `is away for ${actor.forMs} ms` }
   }
 }

@@ -9,9 +9,14 @@ import { type Actor, type LineOrder, sentenceOf } from './order.ts'
 import { Shop } from './shop.ts'
 import { Visitors } from './visitors.ts'
 
-/** Disturbances end at the first moment, and the order at the second. */
+/**
+ * Disturbances end at the first moment, and the order at the second. Calls that were disturbed shortly before may be
+ * retried still: while somebody asks for a number, the order goes on until the third.
+ */
 const CALM_AT_MS = 6_000
 const ENDS_AT_MS = 9_000
+const ENDS_AT_LATEST_MS = 15_000
+const ASKS_AGAIN_MS = 500
 /** How often each isolate is asked for the places of all visitors. */
 const LOOK_MS = 200
 /** How far two visitors can be out of their order, beside a round trip; twice as far where shards lease from hubs. */
@@ -52,7 +57,7 @@ export async function play({ setting, actors }: LineOrder, decisions: Decisions,
     if (judge.broken !== null) throw new Broken(judge.broken)
   }
   const { after } = cloud.world.runtime
-  const stage = { cloud, shop, visitors, judge }
+  const stage = { after, cloud, shop, visitors, judge }
   for (const actor of actors) {
     const { name, what } = sentenceOf(actor)
     after(actor.atMs, () => scheduler.actor(what, () => act(actor, stage), name))
@@ -65,7 +70,12 @@ export async function play({ setting, actors }: LineOrder, decisions: Decisions,
     acted = scheduler.steps.length
   }
   after(CALM_AT_MS, () => {})
-  after(ENDS_AT_MS, () => cloud.end())
+  const endOnceAnswered = () => {
+    const isOver = visitors.asking().length === 0 || scheduler.nowMs - BEGIN_MS >= ENDS_AT_LATEST_MS
+    if (isOver) cloud.end()
+    else after(ASKS_AGAIN_MS, endOnceAnswered)
+  }
+  after(ENDS_AT_MS, endOnceAnswered)
   try {
     await scheduler.run()
     judge.end(visitors.asking())
@@ -79,13 +89,14 @@ export async function play({ setting, actors }: LineOrder, decisions: Decisions,
 class Broken extends Error {}
 
 interface Stage {
+  readonly after: Cloud['world']['runtime']['after']
   readonly cloud: Cloud
   readonly shop: Shop
   readonly visitors: Visitors
   readonly judge: Judge
 }
 
-function act(actor: Actor, { cloud, shop, visitors, judge }: Stage): void {
+function act(actor: Actor, { after, cloud, shop, visitors, judge }: Stage): void {
   switch (actor.act) {
     case 'joins':
       visitors.join(actor.visitor, actor.isolate)
@@ -108,9 +119,16 @@ function act(actor: Actor, { cloud, shop, visitors, judge }: Stage): void {
       shop.restock(actor.units)
       visitors.notify()
       break
-    default:
-      shop.change(actor.act)
-      visitors.notify()
+    case 'pauses':
+    case 'is away': {
+      const ended = actor.act === 'pauses' ? 'resumes' : 'is back'
+      const change = (what: Parameters<Shop['change']>[0]) => {
+        shop.change(what)
+        visitors.notify()
+      }
+      change(actor.act)
+      after(actor.forMs, () => change(ended))
       break
+    }
   }
 }
