@@ -33,6 +33,12 @@ it('every file that a document names exists', () => {
   expect(missing).toEqual([])
 })
 
+it('docs/sign-in.md shows the token route as a test runs it', () => {
+  const shown = matches(textOf('docs/sign-in.md'), /^```ts\n([\s\S]*?)^```$/gm)
+  const files = ['line-session', 'auth-js', 'iron-session'].map((name) => textOf(`examples/token-route/${name}.ts`))
+  expect(shown).toEqual(files.map((text) => text.slice(text.indexOf('import '))))
+})
+
 it('every npm script that a document names exists, and the README fits three screens', () => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
   const named = pages.flatMap((page) => matches(textOf(page), /npm run ([\w:-]+)/g))
