@@ -61,6 +61,13 @@ test('every call of the origin is described, or has a reason why not', () => {
   expect([...described].filter((call) => call.includes(' /admin/') && !calls.has(call))).toEqual([])
 })
 
+test('the document that the origin serves has what a shop that takes the money itself calls and is sent', () => {
+  const { 'docs/openapi/operators.json': served, 'docs/openapi/payments.json': payments } = DOCUMENTS
+  expect(served).toMatchObject({ paths: payments.paths, webhooks: payments.webhooks })
+  // The client of operators has no such calls, since they are not made by the key of an operator.
+  expect(FILES['client/src/types/operators.ts']).not.toContain('confirmHold')
+})
+
 /** It stands for each part of the origin, since no route is called. */
 const anything: Parameters<typeof createRoutes>[0] & Parameters<typeof createApp>[0]['log'] = new Proxy(() => {}, {
   get: (_, name) => (name in known ? known[name as keyof typeof known] : anything),

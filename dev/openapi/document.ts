@@ -75,7 +75,7 @@ export interface Webhook {
   readonly answers: Readonly<Record<string, string | Answer>>
 }
 
-interface DocumentParts {
+export interface DocumentParts {
   readonly info: Json
   readonly servers: readonly Json[]
   readonly tags: readonly Json[]

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises'
 import { buyersDocument } from './buyers.ts'
 import { clientTypes } from './client-types.ts'
-import { operatorsDocument } from './operators/operators-document.ts'
+import { operatorsDocument, originDocument } from './operators/operators-document.ts'
 import { paymentsDocument } from './payment-calls.ts'
 import { webhooksDocument } from './webhooks.ts'
 
@@ -13,7 +13,7 @@ const [buyers, operators, webhooks] = [buyersDocument(), operatorsDocument(), we
 
 export const DOCUMENTS = {
   'docs/openapi/buyers.json': buyers,
-  'docs/openapi/operators.json': operators,
+  'docs/openapi/operators.json': originDocument(),
   'docs/openapi/webhooks.json': webhooks,
   'docs/openapi/payments.json': paymentsDocument(),
 }

@@ -7,7 +7,7 @@ import { Confirmation } from '../../origin/payments/shop-confirmations.ts'
 import { Answer, Webhook as ShopWebhook } from '../../origin/providers/http-answers.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { Order } from '../../shared/api/public.ts'
-import { documentOf, type Operations, type Parameter, type Webhook } from './document.ts'
+import { type DocumentParts, documentOf, type Operations, type Parameter, type Webhook } from './document.ts'
 import { HEADERS, line, ORDER } from './webhooks.ts'
 
 const CHARGE = `${ORDER.order_id}-1`
@@ -134,8 +134,29 @@ const OPERATIONS: Operations = {
   },
 }
 
+/** The parts that the document of the origin has as well. */
+export const PAYMENT_PARTS = {
+  tags: [
+    { name: 'Payment server', description: 'Charges of orders that are paid here (`PAYMENT_PROVIDER=http`).' },
+    { name: 'Holds', description: 'Orders of sales with `"payment": "handover"`.' },
+  ],
+  callers: {
+    signature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'webhook-signature',
+      description: '`v1,` and the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
+    },
+  },
+  sent: { Charge: ShopWebhook, Confirmation },
+  answered: { Order, Answer },
+  operations: OPERATIONS,
+  webhooks: HOOKS,
+} as const satisfies Partial<DocumentParts>
+
 export const paymentsDocument = () =>
   documentOf({
+    ...PAYMENT_PARTS,
     info: {
       title: 'Flash sale: payment by the shop',
       version: packageJson.version,
@@ -146,21 +167,5 @@ export const paymentsDocument = () =>
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: 'https://origin.example', description: 'The origin.' }],
-    tags: [
-      { name: 'Payment server', description: 'Charges of orders that are paid here (`PAYMENT_PROVIDER=http`).' },
-      { name: 'Holds', description: 'Orders of sales with `"payment": "handover"`.' },
-    ],
     pathParameters: { order: { schema: v.pipe(v.string(), v.uuid()), description: 'The order.' } },
-    callers: {
-      signature: {
-        type: 'apiKey',
-        in: 'header',
-        name: 'webhook-signature',
-        description: '`v1,` and the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
-      },
-    },
-    sent: { Charge: ShopWebhook, Confirmation },
-    answered: { Order, Answer },
-    operations: OPERATIONS,
-    webhooks: HOOKS,
   })

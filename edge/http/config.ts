@@ -154,7 +154,7 @@ const Worker = v.object({
   ),
   SECURITY_CONTACT: optional(
     v.pipe(v.string(), v.regex(/^(mailto:|https:\/\/|tel:)\S+$/, 'must be a mailto:, https: or tel: address')),
-    'Whom to tell of a vulnerability, for /.well-known/security.txt',
+    'Whom to tell of a vulnerability, for /.well-known/security.txt, which is missing without it',
   ),
   BRAND_NAME: optional(v.string(), 'Name of the shop on pages; without it, that of the sale'),
   BRAND_LOGO: optional(

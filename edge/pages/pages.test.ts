@@ -523,6 +523,7 @@ describe('a page', () => {
     expect(head).toMatch(
       /property="og:image" content="https:\/\/shop.example\/assets\/flash-sale-share\.[0-9a-f]{16}\.png"/,
     )
+    expect(head).toMatch(/<meta property="og:image:alt" content="[^"]+">/)
     const own = sampled('en', { brand: { name: 'Halfway', logo: '/logo.png' } })[1]?.html
     expect(own).toContain('property="og:image" content="https://shop.example/logo.png"')
     expect(own).toContain('<meta property="og:site_name" content="Halfway">')
