@@ -142,6 +142,10 @@ it('an older connector cancels one place by its id, and a wrong id changes nothi
   const r = encodeURIComponent('https://shop.example/thanks')
   const cancel = (id: string) => locationOf(browser.open(`/q/acme/cancel/acme/${event}/${id}?c=acme&e=${event}&r=${r}`))
   expect(await cancel('wrong')).toBe('https://shop.example/thanks')
+  // A room of elsewhere does not hold up a buyer.
+  expect(await locationOf(browser.open(`/q/acme/cancel/multiple/acme?wrl=elsewhere~x_${event}&r=${r}`))).toBe(
+    'https://shop.example/thanks',
+  )
   expect(await browser.turn(sale)).toContain('queueittoken')
   expect(await cancel(queueId)).toBe('https://shop.example/thanks')
   expect(await locationOf(browser.open(`/q/acme/?c=acme&e=${event}`))).toBe(`/sales/${event}`)

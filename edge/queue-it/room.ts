@@ -2,6 +2,7 @@
  * The room as connectors call it: they send visitors here who must wait, who give up their place, or whose token was
  * refused. The visitor waits on the sale's own pages.
  */
+import { problemIn } from '../../shared/problem.ts'
 import { type Call, refuse, seeOther, wantsHtml } from '../http/call.ts'
 import { limitAddress } from '../http/limits/rate-limits.ts'
 import type { QueueItCustomer } from '../http/queue-it-setting.ts'
@@ -13,7 +14,16 @@ import { authenticate } from '../visitor/visitor.ts'
 import { FROM_SHOP, isCause } from './error-page.ts'
 import { tokenAfterEvent } from './onwards.ts'
 import { withToken } from './target.ts'
-import { customerOf, mayEnter, queueIdOf, rememberVisit, requestedTarget, saleOf, type Visit } from './visit.ts'
+import {
+  customerOf,
+  findSale,
+  mayEnter,
+  queueIdOf,
+  rememberVisit,
+  requestedTarget,
+  saleOf,
+  type Visit,
+} from './visit.ts'
 
 /** A connector cancels the rooms of one action together. */
 const MAX_CANCELLED = 20
@@ -89,18 +99,24 @@ function cancel(name: string, named: string, places: readonly string[][], call: 
   return customer && endAll(customer, places, call)
 }
 
-/** Gives up the caller's own places among these. Only the shop and the visitor know their ids. */
+/**
+ * Gives up the caller's own places among these. Only the shop and the visitor know their ids. A buyer is on the way to
+ * the page of their order, so neither a room of elsewhere nor a queue that cannot be reached holds them up.
+ */
 async function endAll(customer: QueueItCustomer, places: readonly string[][], call: Call): Promise<Response> {
-  limitAddress('leave', call.config.JOINS_PER_ADDRESS, call)
+  limitAddress('status', call.config.STATUS_PER_ADDRESS, call)
   const target = requestedTarget(new URL(call.request.url).searchParams.get('r'), customer, call)
   for (const [event = '', queueId] of places) {
-    const sale = saleOf(event, customer)
-    const held: Pick<Place, 'claims'> | null =
-      (await authenticate(sale, call)).place ?? (await findAdmission(sale, call))
-    if (held && queueIdOf(held.claims, call) === queueId) await endSession(sale, held, call)
+    const sale = findSale(event, customer)
+    const held = sale === undefined ? null : await heldPlace(sale, call)
+    if (held && queueIdOf(held.claims, call) === queueId)
+      await endSession(held.claims.sale, held, call).catch((error) => void problemIn(error))
   }
   return seeOther(target)
 }
+
+const heldPlace = async (sale: string, call: Call): Promise<Pick<Place, 'claims'> | null> =>
+  (await authenticate(sale, call)).place ?? (await findAdmission(sale, call))
 
 // -- Errors ---------------------------------------------------------------------------------------------------------
 

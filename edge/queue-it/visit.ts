@@ -36,10 +36,12 @@ export function customerOf(name: string, { config: { queueIt } }: Call): QueueIt
 export const customersOf = (sale: string, { config: { queueIt } }: Call): readonly QueueItCustomer[] =>
   (queueIt ?? []).filter(({ events }) => Object.values(events).includes(sale))
 
+export const findSale = (event: string, { events }: QueueItCustomer): string | undefined =>
+  Object.hasOwn(events, event) ? events[event] : undefined
+
 /** The sale of an event. Throws `unknown-sale`. */
-export function saleOf(event: string, { events }: QueueItCustomer): string {
-  const sale = Object.hasOwn(events, event) ? events[event] : undefined
-  return sale ?? refuse('unknown-sale', { detail: 'The customer has no such event.' })
+export function saleOf(event: string, customer: QueueItCustomer): string {
+  return findSale(event, customer) ?? refuse('unknown-sale', { detail: 'The customer has no such event.' })
 }
 
 /** The address that a connector names, or else the shop's start. Throws `invalid-request` for one at another host. */
