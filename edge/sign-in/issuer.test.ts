@@ -163,6 +163,14 @@ it('asks for the configuration once for a crowd, and signs out where the issuer 
   expect([page.status, page.headers.get('refresh')]).toEqual([200, null])
 })
 
+it('waits for an issuer no longer than its bound', async () => {
+  const issuer = await new PlayedIssuer().publish()
+  const { path } = await issuer.begin()
+  await stub(`${issuer.path}/token`, 200, {}, 15_000)
+  const late = await issuer.browser.load(path, { headers: { accept: 'application/json' } })
+  expect([late.status, late.headers.get('retry-after')]).toEqual([503, '2'])
+})
+
 it('trusts no configuration that names another issuer', async () => {
   const issuer = await new PlayedIssuer().publish({ issuer: 'https://another.example' })
   expect((await issuer.browser.load('/me/sign-in')).status).toBe(503)

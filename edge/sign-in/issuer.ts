@@ -46,7 +46,7 @@ export async function endAtIssuer(
   const service = await serviceOf(settings, call)
   try {
     const returned = Object.assign(new URL(redirectUri(call)), { search: query })
-    const tokens = await oidc.authorizationCodeGrant(service, returned, checksOf(attempt))
+    const tokens = await bounded(oidc.authorizationCodeGrant(service, returned, checksOf(attempt)))
     const sub = tokens.claims()?.sub
     if (sub !== undefined) return sub
     throw new Error('there is no ID token')
@@ -101,7 +101,7 @@ async function readService(issuer: Issuer, nowMs: number): Promise<void> {
   issuer.triedAtMs = nowMs
   const client = { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
   try {
-    issuer.service = await oidc.discovery(new URL(url), id, client, clientAuth(secret), {
+    const discovered = oidc.discovery(new URL(url), id, client, clientAuth(secret), {
       timeout: TIMEOUT_SECONDS,
       execute: [
         // The signature of the ID token counts, and not only that the issuer's server sent it.
@@ -110,11 +110,23 @@ async function readService(issuer: Issuer, nowMs: number): Promise<void> {
         ...(url.startsWith('http:') ? [oidc.allowInsecureRequests] : []),
       ],
     })
+    issuer.service = await bounded(discovered)
   } catch (error) {
     issuer.service = null
     warn('failed to read sign-in issuer', error)
   }
   reading.end()
+}
+
+/** The runtime does not always keep the time limit that the library gives to its calls. */
+async function bounded<T>(call: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no response within ${TIMEOUT_SECONDS} s`)), TIMEOUT_SECONDS * 1000)
+  try {
+    return await Promise.race([call, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 // -- What went wrong ------------------------------------------------------------------------------------------------

@@ -24,12 +24,7 @@ const ATTEMPT_SECONDS = 600
 /** The path to come back to. It is of this host, so that no link of ours leads to another one. */
 const Asked = v.strictObject({
   return: v.optional(
-    v.pipe(
-      v.string(),
-      v.maxLength(1_000),
-      v.regex(/^\/(?![/\\])[^\\\s\p{C}]*$/u, 'must be a path of this host'),
-      v.check((path) => new URL(path, 'https://a.example').host === 'a.example', 'must be a path of this host'),
-    ),
+    v.pipe(v.string(), v.maxLength(1_000), v.regex(/^\/(?![/\\])[^\\\s\p{C}]*$/u, 'must be a path of this host')),
     '/',
   ),
 })
