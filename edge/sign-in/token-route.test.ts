@@ -1,11 +1,10 @@
 /** A shop with encrypted sessions signs its visitors in by the token route of docs/sign-in.md. */
-import { encode } from '@auth/core/jwt'
-import { sealData } from 'iron-session'
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { GET as authJs } from '../../examples/token-route/auth-js.ts'
 import { GET as ironSession } from '../../examples/token-route/iron-session.ts'
 import { lineKeys } from '../../examples/token-route/line-session.ts'
+import { authJsCookie, ironSessionCookie } from '../../examples/token-route/shop-sessions.ts'
 import type { Env } from '../http/config.ts'
 import { edgeEnv, stub } from '../testing/origin.ts'
 import { cookiesOf, TestSale } from '../testing/visitors.ts'
@@ -34,14 +33,10 @@ afterAll(() => {
   process.env = before
 })
 
-/** The cookie with which each library says that an account is signed in, by default with the shop's secrets. */
+/** The cookie of an account that is signed in, by default with the shop's secrets. */
 const SHOPS = {
-  'Auth.js': async (account: string, secret = AUTH_SECRET) => {
-    const name = '__Secure-authjs.session-token'
-    return `${name}=${await encode({ secret, salt: name, token: { sub: account } })}`
-  },
-  'iron-session': async (account: string, password = SESSION_PASSWORD) =>
-    `shop=${await sealData({ account }, { password })}`,
+  'Auth.js': (account: string, secret = AUTH_SECRET) => authJsCookie(account, secret),
+  'iron-session': (account: string, password = SESSION_PASSWORD) => ironSessionCookie(account, password),
 }
 const ROUTES = { 'Auth.js': authJs, 'iron-session': ironSession }
 
