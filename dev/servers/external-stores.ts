@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { connectRedis, isRedisUrl } from '../../origin/lib/redis/redis.ts'
-import { postgresTls } from '../../origin/lib/store-tls.ts'
+import { postgresAddress } from '../../origin/lib/store-tls.ts'
 import { LocalError } from '../lib/processes.ts'
 
 const CHECK_WITHIN_SECONDS = 10
@@ -13,8 +13,8 @@ export async function checkDatabase(url: string): Promise<void> {
   if (!/^postgres(ql)?:\/\/./.test(url) || !URL.canParse(url)) {
     throw new LocalError('DATABASE_URL is not an address such as postgres://user:password@host:5432/database.')
   }
-  const { url: address, ssl } = postgresTls(url)
-  const sql = postgres(address, { ssl, max: 1, connect_timeout: CHECK_WITHIN_SECONDS, onnotice: () => {} })
+  const { url: address, options } = postgresAddress(url)
+  const sql = postgres(address, { ...options, max: 1, connect_timeout: CHECK_WITHIN_SECONDS, onnotice: () => {} })
   try {
     await sql`select 1`
   } catch (error) {

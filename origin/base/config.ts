@@ -56,7 +56,7 @@ const Settings = v.object({
   DATABASE_URL: required(
     DatabaseUrl,
     'Postgres, in a database of its own. Off this machine by TLS, verified, unless it says `sslmode=disable`; ' +
-      '`sslrootcert=PATH` names the authority',
+      '`sslrootcert=PATH` names the authority, `passwordfile=PATH` the password, which is read for each connection',
   ),
   REDIS_URL: required(
     v.pipe(
@@ -64,7 +64,7 @@ const Settings = v.object({
       v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
     ),
     'Redis: `redis://`, `redis+sentinel://host:port,../name` or `redis+cluster://host:port,..`; ' +
-      '`rediss` for TLS, verified, with `?cafile=PATH` for the authority',
+      '`rediss` for TLS, verified, with `?cafile=PATH` for the authority, and `passwordfile=PATH` as above',
   ),
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set of admission tokens: those of the edge, or public halves'),
   EDGE_URL: optional(httpUrl, 'The edge, notified there of changes'),

@@ -11,7 +11,7 @@
 
 import postgres from 'postgres'
 import { AssertionError } from '../../shared/lib/assert.ts'
-import { postgresTls } from '../lib/store-tls.ts'
+import { postgresAddress } from '../lib/store-tls.ts'
 
 export type Sql = postgres.Sql
 /** A connection pool, or a transaction on it. */
@@ -52,9 +52,9 @@ export function connect(
 ): Sql {
   // The server cancels each statement by then: if it is silent one second later, it is gone, whatever TCP reports.
   const responseSeconds = statementMs / 1000 + 1
-  const { url: address, ssl } = postgresTls(url)
+  const { url: address, options } = postgresAddress(url)
   return postgres(address, {
-    ssl,
+    ...options,
     max: connections,
     connect_timeout: 3,
     idle_timeout: 60,
@@ -131,8 +131,8 @@ export const isUnstorable = ({ code }: Error & { code?: string }) => code === '2
 /**
  * True for temporary failures: of the network, of this machine (no file descriptor is left), of the driver, and of
  * Postgres by SQLSTATE (connections, resources, shutdown, timeouts, a standby not promoted yet (25006), conflicts
- * with others (40001, 40P01, 55P03)).
+ * with others (40001, 40P01, 55P03)), and a password that is being changed (28P01).
  */
 export const isLedgerAway = ({ code }: Error & { code?: string }) => code !== undefined && AWAY.test(code)
 const AWAY =
-  /^(ECONN|EMFILE|ENFILE|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/
+  /^(ECONN|EMFILE|ENFILE|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|28P01|40001|40P01|55P03)/

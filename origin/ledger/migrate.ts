@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { assert, assertExists } from '../../shared/lib/assert.ts'
-import { postgresTls, tlsFault } from '../lib/store-tls.ts'
+import { postgresAddress, tlsFault } from '../lib/store-tls.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import { KEEP_ALIVE_SECONDS, type SessionLimits, type Sql } from './connection.ts'
 import { acceptedLimits, endForgottenSessions, PREPARING, requireSessions } from './sessions.ts'
@@ -98,9 +98,9 @@ export async function prepare(url: string): Promise<SessionLimits> {
 }
 
 function open(url: string, response_timeout: number): Sql {
-  const { url: address, ssl } = postgresTls(url)
+  const { url: address, options } = postgresAddress(url)
   return postgres(address, {
-    ssl,
+    ...options,
     max: 1,
     connect_timeout: 5,
     keep_alive: KEEP_ALIVE_SECONDS,
@@ -126,6 +126,8 @@ async function whileLocked<Result>(work: () => Promise<Result>): Promise<Result>
 const answered = <Result>(work: Promise<Result>): Promise<Result> =>
   withTimeout(work, ANSWER_WITHIN_SECONDS * 1000).catch((error) => {
     if (error instanceof TimeoutError || error.code === 'CONNECT_TIMEOUT') throw new Error('Postgres does not answer')
+    // Somebody waits for the start, and a password that is wrong then is rarely one that is being changed.
+    if (error.code === '28P01') throw new Error(error.message)
     const fault = tlsFault('Postgres', 'sslrootcert of DATABASE_URL', error)
     throw fault === null ? error : new Error(fault)
   })

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import postgres from 'postgres'
-import { postgresTls } from '../lib/store-tls.ts'
+import { postgresAddress } from '../lib/store-tls.ts'
 import { connect, SESSION, type SessionLimits } from './connection.ts'
 
 /** All servers that we accept know these: nobody at the other end is noticed within half a minute, at work or idle. */
@@ -33,8 +33,8 @@ const TRANSACTION_SECONDS = 75
 /** The limits that sessions may bring: a pooler in between may refuse them, and then nobody could connect. */
 export async function acceptedLimits(url: string, version: number): Promise<SessionLimits> {
   const limits = version >= KNOWS_WHOLE_TRANSACTION ? { ...LIMITS, ...WHOLE_TRANSACTION } : LIMITS
-  const { url: address, ssl } = postgresTls(url)
-  const trial = postgres(address, { ssl, max: 1, connect_timeout: 5, connection: limits, onnotice: () => {} })
+  const { url: address, options } = postgresAddress(url)
+  const trial = postgres(address, { ...options, max: 1, connect_timeout: 5, connection: limits, onnotice: () => {} })
   try {
     await trial`select 1`
     return limits

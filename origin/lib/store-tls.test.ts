@@ -11,7 +11,7 @@ import { startRedis } from '../../dev/servers/redis.ts'
 import { connect, ping } from '../ledger/connection.ts'
 import { prepare } from '../ledger/migrate.ts'
 import { connectRedis, requireTrusted } from './redis/redis.ts'
-import { postgresTls, redisTls } from './store-tls.ts'
+import { postgresAddress, redisAddress } from './store-tls.ts'
 
 /** Certificates of a test authority, valid for a hundred years: for localhost and the addresses of this machine. */
 const pki = (name: string) => fileURLToPath(new URL(`../../test/lib/pki/${name}`, import.meta.url))
@@ -28,17 +28,23 @@ test.each([
   ['postgres://u:p@127.0.0.1/shop?sslrootcert=system', {}],
   ['postgres://u:p@db.example/shop?sslmode=verify-ca', { checkServerIdentity: expect.any(Function) }],
 ])('%s means what it says', (url, ssl) => {
-  const meant = postgresTls(url)
-  expect(meant.ssl).toEqual(ssl)
+  const meant = postgresAddress(url)
+  expect(meant.options).toEqual({ ssl })
   expect(meant.url).not.toContain('ssl')
 })
 
 test('what leaves encryption to the server, or names no authority, is refused', () => {
-  expect(() => postgresTls('postgres://db.example/shop?sslmode=prefer')).toThrow('lets the server decide')
-  expect(() => postgresTls('postgres://db.example/shop?sslrootcert=/nowhere.pem')).toThrow('cannot be read (ENOENT)')
-  expect(() => postgresTls(`postgres://db.example/shop?sslrootcert=${pki('server.key')}`)).toThrow('no certificate')
-  expect(() => redisTls(`redis://cache.example?cafile=${CA}`)).toThrow('needs rediss')
-  expect(redisTls('rediss+cluster://one,two')).toEqual({ url: 'redis+cluster://one,two', tls: {} })
+  expect(() => postgresAddress('postgres://db.example/shop?sslmode=prefer')).toThrow('lets the server decide')
+  expect(() => postgresAddress('postgres://db.example/shop?sslrootcert=/nowhere.pem')).toThrow(
+    'cannot be read (ENOENT)',
+  )
+  expect(() => postgresAddress(`postgres://db.example/shop?sslrootcert=${pki('server.key')}`)).toThrow('no certificate')
+  expect(() => redisAddress(`redis://cache.example?cafile=${CA}`)).toThrow('needs rediss')
+  expect(redisAddress('rediss+cluster://one,two')).toEqual({
+    url: 'redis+cluster://one,two',
+    tls: {},
+    password: undefined,
+  })
 })
 
 describe('a Redis', () => {

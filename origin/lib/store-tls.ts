@@ -1,6 +1,6 @@
 /**
- * How a connection to a store is encrypted, from its URL. Whatever is encrypted is verified: the certificate against
- * the authorities of the system, or against those in a file that the URL names.
+ * How a connection to a store is encrypted, and by which password it is opened, from its URL. Whatever is encrypted is
+ * verified: the certificate against the authorities of the system, or against those in a file that the URL names.
  */
 import { readFileSync } from 'node:fs'
 
@@ -14,30 +14,42 @@ export interface Tls {
 
 const isThisMachine = (host: string) => host === 'localhost' || host === '[::1]' || /^127\./.test(host)
 
+/** Reads the password that a connection is opened with now. */
+type Password = () => string
+
 /**
- * Reads `sslmode` and `sslrootcert` of a Postgres URL (libpq's names), and returns the URL without them; `ssl` is false
+ * Reads `passwordfile`, `sslmode` and `sslrootcert` of a Postgres URL, and returns the URL without them; `ssl` is false
  * for a connection in the clear. Without `sslmode` only a server on this machine, or at a socket, is spoken to in the
  * clear. `require` verifies as `verify-full` does, since encryption to whoever answers protects nothing. Throws an
  * Error for a mode that leaves encryption to the server, and for a file that cannot be read.
  */
-export function postgresTls(text: string): { readonly url: string; readonly ssl: Tls | false } {
+export function postgresAddress(text: string): {
+  readonly url: string
+  readonly options: { readonly ssl: Tls | false; readonly pass?: Password }
+} {
   const url = new URL(text)
-  const mode = url.searchParams.get('sslmode')
-  const file = url.searchParams.get('sslrootcert')
-  url.searchParams.delete('sslmode')
-  url.searchParams.delete('sslrootcert')
+  const [mode, file, passwordFile] = ['sslmode', 'sslrootcert', 'passwordfile'].map((name) => {
+    const value = url.searchParams.get(name)
+    url.searchParams.delete(name)
+    return value
+  })
+  const pass = passwordFile ? { pass: passwordIn(passwordFile, 'DATABASE_URL') } : {}
+  return { url: url.href, options: { ssl: sslOf(url, mode ?? null, file ?? null), ...pass } }
+}
+
+function sslOf(url: URL, mode: string | null, file: string | null): Tls | false {
   const ca = file === null || file === 'system' ? {} : { ca: readAuthority(file, 'sslrootcert of DATABASE_URL') }
   switch (mode) {
     case 'disable':
-      return { url: url.href, ssl: false }
+      return false
     case 'verify-ca':
-      return { url: url.href, ssl: { ...ca, checkServerIdentity: () => undefined } }
+      return { ...ca, checkServerIdentity: () => undefined }
     case 'require':
     case 'verify-full':
-      return { url: url.href, ssl: ca }
+      return ca
     case null: {
       const isSocket = url.hostname === '' || url.searchParams.has('host')
-      return { url: url.href, ssl: file === null && (isSocket || isThisMachine(url.hostname)) ? false : ca }
+      return file === null && (isSocket || isThisMachine(url.hostname)) ? false : ca
     }
     default:
       throw new Error(
@@ -47,26 +59,43 @@ export function postgresTls(text: string): { readonly url: string; readonly ssl:
 }
 
 /**
- * Reads `cafile` of a Redis URL, and returns the URL without it and without the `s` of an encrypted one; `tls` is
- * undefined for a connection in the clear.
+ * Reads `cafile` and `passwordfile` of a Redis URL, and returns the URL without them and without the `s` of an
+ * encrypted one; `tls` is undefined for a connection in the clear.
  */
-export function redisTls(text: string): { readonly url: string; readonly tls: Tls | undefined } {
-  const [plain = '', file] = text.split('?cafile=')
+export function redisAddress(text: string): {
+  readonly url: string
+  readonly tls: Tls | undefined
+  readonly password: Password | undefined
+} {
+  const [plain = '', query] = text.split('?')
+  const names = new URLSearchParams(query)
+  const [file, passwordFile] = [names.get('cafile'), names.get('passwordfile')]
+  const password = passwordFile === null ? undefined : passwordIn(passwordFile, 'REDIS_URL')
   if (!/^rediss/.test(plain)) {
-    if (file !== undefined) throw new Error('cafile of REDIS_URL needs rediss: the connection is not encrypted')
-    return { url: plain, tls: undefined }
+    if (file !== null) throw new Error('cafile of REDIS_URL needs rediss: the connection is not encrypted')
+    return { url: plain, tls: undefined, password }
   }
-  const ca = file === undefined ? {} : { ca: readAuthority(decodeURIComponent(file), 'cafile of REDIS_URL') }
-  return { url: plain.replace('rediss', 'redis'), tls: ca }
+  const ca = file === null ? {} : { ca: readAuthority(file, 'cafile of REDIS_URL') }
+  return { url: plain.replace('rediss', 'redis'), tls: ca, password }
 }
 
-function readAuthority(file: string, what: string): string {
-  let text: string
+/** A file without a password is an error at once, and later at the connection that needs it. */
+function passwordIn(file: string, setting: string): Password {
+  const read = () => readFileOf(file, `passwordfile of ${setting}`).trim()
+  read()
+  return read
+}
+
+function readFileOf(file: string, what: string): string {
   try {
-    text = readFileSync(file, 'utf8')
+    return readFileSync(file, 'utf8')
   } catch (error) {
     throw new Error(`${file}, the ${what}, cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
+}
+
+function readAuthority(file: string, what: string): string {
+  const text = readFileOf(file, what)
   if (!text.includes('-----BEGIN CERTIFICATE-----'))
     throw new Error(`${file}, the ${what}, holds no certificate in PEM`)
   return text

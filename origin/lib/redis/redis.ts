@@ -11,7 +11,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js'
 import type { Logger } from 'pino'
-import { redisTls, tlsFault } from '../store-tls.ts'
+import { redisAddress, tlsFault } from '../store-tls.ts'
 import { isRefusedWrite, Writes } from '../writes.ts'
 import { type Subscription, subscribe } from './redis-subscription.ts'
 
@@ -30,7 +30,8 @@ const retryStrategy = (attempt: number) => Math.min(250, 50 * 2 ** Math.min(atte
 
 /**
  * Connects to `redis://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`; with
- * `rediss` by TLS, whose authority `?cafile=PATH` names. What writes are refused, `writes` hears.
+ * `rediss` by TLS, whose authority `?cafile=PATH` names, and with `?passwordfile=PATH` by the password in that file as
+ * each connection is opened. What writes are refused, `writes` hears.
  */
 export function connectRedis(url: string, log: Logger, writes = new Writes()): Redis | Cluster {
   const redis = clientFor(url, writes)
@@ -55,6 +56,7 @@ export function anotherConnection(redis: Redis | Cluster): Redis | Cluster {
   const options = { enableOfflineQueue: true }
   // The two types of client share no signature.
   const other = redis instanceof Cluster ? redis.duplicate([], options) : redis.duplicate(options)
+  usePassword(other, PASSWORDS.get(redis))
   other.on('error', () => {})
   redis.on('close', () => reopen(other))
   redis.once('end', () => other.disconnect())
@@ -81,9 +83,9 @@ const SUBSCRIBER = { lazyConnect: true, enableOfflineQueue: false, retryStrategy
 
 /** A Cluster passes what is published on to all nodes, so that any of them will do. */
 function subscriberOf(redis: Redis | Cluster): Redis | undefined {
-  if (!(redis instanceof Cluster)) return redis.duplicate(SUBSCRIBER)
-  const nodes = redis.nodes()
-  return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(SUBSCRIBER)
+  const nodes = redis instanceof Cluster ? redis.nodes() : [redis]
+  const subscriber = nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(SUBSCRIBER)
+  return subscriber && usePassword(subscriber, PASSWORDS.get(redis))
 }
 
 /** Closes a connection, which opens another one. One that is being opened would end for good. */
@@ -106,12 +108,27 @@ const optionsFor = (writes: Writes) => ({
   },
 })
 
+/** The password of each client that has it in a file. */
+const PASSWORDS = new WeakMap<Redis | Cluster, () => string>()
+
+/** The client, which reads its password whenever it connects: so one that was changed is used from then on. */
+function usePassword<Client extends Redis | Cluster>(client: Client, password: (() => string) | undefined): Client {
+  if (!password) return client
+  PASSWORDS.set(client, password)
+  const use = ({ options }: Redis) => Object.defineProperty(options, 'password', { get: password, enumerable: true })
+  if (client instanceof Cluster) {
+    for (const node of client.nodes()) use(node)
+    client.on('+node', use)
+  } else use(client)
+  return client
+}
+
 function clientFor(text: string, writes: Writes): Redis | Cluster {
-  const { url, tls } = redisTls(text)
+  const { url, tls, password } = redisAddress(text)
   const options = { ...optionsFor(writes), ...(tls && { tls }) }
   const several = severalHosts(url)
   const only = { enableOfflineQueue: false, retryStrategy }
-  if (!several) return new Redis(url, { ...options, ...only, Connector: PrimaryConnector })
+  if (!several) return usePassword(new Redis(url, { ...options, ...only, Connector: PrimaryConnector }), password)
   const { kind, hosts, name = '', credentials } = several
   if (kind === 'sentinel') {
     const sentinels = hosts.map((host) => ({ port: SENTINEL_PORT, ...host }))
@@ -125,7 +142,7 @@ function clientFor(text: string, writes: Writes): Redis | Cluster {
       ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
     })
     followSentinels(redis, options, sentinels, name)
-    return redis
+    return usePassword(redis, password)
   }
   const cluster = new Cluster(
     hosts.map((host) => ({ port: DEFAULT_PORT, ...host })),
@@ -143,7 +160,7 @@ function clientFor(text: string, writes: Writes): Redis | Cluster {
     },
   )
   cluster.on('+node', catchAsking)
-  return cluster
+  return usePassword(cluster, password)
 }
 
 /** The redirected command fails with its ASKING, and says so to its caller. */
@@ -196,7 +213,7 @@ const SEVERAL =
 
 /** True for a URL that `connectRedis` accepts. */
 export function isRedisUrl(text: string): boolean {
-  const url = text.replace(/\?cafile=.*/, '').replace(/^rediss/, 'redis')
+  const url = text.replace(/\?.*/, '').replace(/^rediss/, 'redis')
   if (/^redis:/.test(url)) return URL.canParse(url)
   const several = severalHosts(url)
   return several !== null && (several.kind === 'cluster' || several.name !== undefined)
@@ -225,7 +242,7 @@ function severalHosts(url: string) {
  * is asked for, or a password that is refused. A Redis that is away is none of these.
  */
 export async function requireTrusted(text: string): Promise<void> {
-  const { url, tls } = redisTls(text)
+  const { url, tls, password } = redisAddress(text)
   const several = severalHosts(url)
   const once = { lazyConnect: true, retryStrategy: () => null, connectTimeout: 2_000, maxRetriesPerRequest: 0 }
   // What the URL of Sentinels names is the password of their master.
@@ -234,6 +251,7 @@ export async function requireTrusted(text: string): Promise<void> {
   const redis = several
     ? new Redis({ port: isSentinel ? SENTINEL_PORT : DEFAULT_PORT, ...several.hosts[0], ...options })
     : new Redis(url, options)
+  if (!isSentinel) usePassword(redis, password)
   let reason: (Error & { code?: string }) | undefined
   redis.on('error', (error) => {
     reason ??= error
