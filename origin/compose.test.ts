@@ -16,9 +16,9 @@ import { compose, FORGET_MS, type Origin, type Stop } from './compose.ts'
 import { connect, type Sql } from './ledger/connection.ts'
 import { writeSale } from './sales/sale-queries.ts'
 
-const SALES = 40
+const SALES = 16
 /** The units of so many are bought, seats of half of them. */
-const PLAYED = 10
+const PLAYED = 6
 const DAY_MS = 24 * 3_600_000
 /** No other text has it. */
 const PREFIX = 'gone-by'

@@ -22,6 +22,7 @@ import { Gates } from '../../origin/stock/gate/gate.ts'
 import { recordIntents } from '../../origin/stock/intent-recorder.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import type { CheckoutLine, CheckoutRequest } from '../../shared/api/public.ts'
+import { fairRuntime } from './fair-clock.ts'
 import { addHall, PLACES, SEATS } from './hall.ts'
 import { saleOf } from './samples.ts'
 import { useDatabase, useRedis } from './servers.ts'
@@ -29,6 +30,7 @@ import { useDatabase, useRedis } from './servers.ts'
 export const NO_REDIS = 'redis://127.0.0.1:1'
 export const NO_LEDGER = 'postgres://127.0.0.1:1/none'
 const log = pino({ level: 'silent' })
+const runtime = fairRuntime()
 
 interface Asking {
   readonly visitor: string
@@ -84,7 +86,7 @@ export function useLoneCheckouts() {
       () => warm.end(),
       () => its.end({ timeout: 0 }),
     )
-    const sales = new Sales(its)
+    const sales = new Sales(its, runtime)
     // It reads on, since a ledger that was last read two seconds ago counts as away.
     await sales.start().catch(() => {})
     ends.push(() => sales.stop())
@@ -103,6 +105,7 @@ export function useLoneCheckouts() {
         metrics,
         memory,
         log,
+        runtime,
       },
       maxPending,
     )
