@@ -218,7 +218,7 @@ export function handle(call: Call): Promise<Response> | Response | null {
   if (route.page && method === 'GET' && wantsHtml(request)) return seeOther(route.page(params))
   // HEAD is GET without its body, which the runtime drops.
   const handler = route.methods[method === 'HEAD' ? 'GET' : (method as Method)]
-  return handler ? handler(params, call) : (preflight(Object.keys(route.methods), call) ?? refuseMethod(route))
+  return handler ? handler(params, call) : (preflight(Object.keys(route.methods), call) ?? refuseMethod(route, call))
 }
 
 const UNRESERVED = /%(2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi
@@ -229,8 +229,8 @@ function withoutNeedlessEscapes(path: string): string {
   return path.replace(UNRESERVED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
-function refuseMethod({ methods }: Route): Response {
-  const response = sendProblem(problem('method-not-allowed'))
+function refuseMethod({ methods }: Route, call: Call): Response {
+  const response = sendProblem(problem('method-not-allowed'), call)
   response.headers.set('allow', Object.keys(methods).join(', ').replace('GET', 'GET, HEAD'))
   return response
 }

@@ -3,8 +3,8 @@
  * rule.
  */
 
-import { AssertionError, watchAssertions } from '../shared/lib/assert.ts'
-import { type Problem, ProblemError, problem } from '../shared/problem.ts'
+import { watchAssertions } from '../shared/lib/assert.ts'
+import { type Problem, ProblemError, problem, REQUEST_ID_HEADER } from '../shared/problem.ts'
 import { postsPart } from './feed/posts.ts'
 import { withCacheRule } from './http/cache.ts'
 import {
@@ -13,6 +13,7 @@ import {
   type PagePart,
   pathOf,
   refuse,
+  requestIdOf,
   seeOther,
   sendProblem,
   wantsHtml,
@@ -41,19 +42,21 @@ const configs = new WeakMap<Env, Config>()
 
 export default {
   async fetch(request, env, ctx): Promise<Response> {
+    const requestId = requestIdOf(request)
     let config: Config
     try {
       config = configs.get(env) ?? (await readConfig(env))
       configs.set(env, config)
     } catch (error) {
-      return sendProblem(problemOf(error, request))
+      return named(sendProblem(problemOf(error, { request, requestId }), { requestId }), requestId)
     }
     const secure = config.production || request.url.startsWith('https:')
     const features = { pageParts: PAGE_PARTS, onwards: ONWARDS }
-    const call: Call = { request, env, ctx, config, secure, nowMs: Date.now(), setCookies: [], ...features }
+    const nowMs = Date.now()
+    const call: Call = { request, requestId, env, ctx, config, secure, nowMs, setCookies: [], ...features }
     const response = await respond(call)
     for (const cookie of call.setCookies) response.headers.append('set-cookie', cookie)
-    return response
+    return named(response, requestId)
   },
 } satisfies ExportedHandler<Env>
 
@@ -68,7 +71,7 @@ async function respond(call: Call): Promise<Response> {
     // The responses of a site behind this Worker are passed on as they are.
     return await (protectedSite(call) ?? refuse('not-found'))
   } catch (error) {
-    return sent(sendProblem(problemOf(error, call.request)), call)
+    return sent(sendProblem(problemOf(error, call), call), call)
   }
 }
 
@@ -95,11 +98,17 @@ async function sent(response: Response, call: Call): Promise<Response> {
   return ruled
 }
 
-function problemOf(error: unknown, { url }: Request): Problem {
+/** The response with the name of its request. A WebSocket has no headers to change. */
+function named(response: Response, requestId: string): Response {
+  if (response.status !== 101) response.headers.set(REQUEST_ID_HEADER, requestId)
+  return response
+}
+
+function problemOf(error: unknown, { request, requestId }: Pick<Call, 'request' | 'requestId'>): Problem {
   if (error instanceof ProblemError) return error.problem
   // The Host header is not a host's name, which Cloudflare does not let through.
-  if (!URL.canParse(url)) return problem('invalid-request')
-  if (!(error instanceof AssertionError)) console.error(JSON.stringify({ msg: 'request failed', why: String(error) }))
+  if (!URL.canParse(request.url)) return problem('invalid-request')
+  console.error(JSON.stringify({ msg: 'request failed', request: requestId, why: String(error) }))
   if (error instanceof ConfigError) return problem('try-again', { retry_after_seconds: 60 })
   return problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 })
 }

@@ -9,12 +9,14 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { pino } from 'pino'
+import { EDGE_TOKEN_HEADER, edgeTokens } from '../shared/api/internal.ts'
 import { createUnreadyApp } from './app.ts'
 import { type Config, readConfig } from './base/config.ts'
 import { ConfigError } from './base/env.ts'
 import { compose, type Origin, type Stop } from './compose.ts'
 import { isLedgerAway } from './ledger/connection.ts'
-import { answerInvalid, answerUnreadable } from './lib/http/request.ts'
+import { answerInvalid, answerUnreadable, comparesTo } from './lib/http/request.ts'
+import { requestInLog, withRequestId } from './lib/http/request-id.ts'
 import { shouldLog } from './lib/loop.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { createOpsApp, createStoppingApp } from './ops.ts'
@@ -39,7 +41,9 @@ const MAX_PAUSE_MS = 2_000
 const STDOUT = 1
 
 const config = readConfigOrExit()
-const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE } }, { write: writeLog })
+const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE }, mixin: requestInLog }, { write: writeLog })
+/** True for the edge, whose calls bring their ids. */
+const isEdgeToken = comparesTo(...edgeTokens(config))
 for (const warning of config.warnings) log.warn(warning)
 
 /** How to stop what was started; the last is stopped first. */
@@ -82,7 +86,8 @@ async function composeOnceLedgerResponds(): Promise<Origin> {
 function listen(port: number, hostname: string, fetch: Parameters<typeof getRequestListener>[0]): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>()
   const serve = getRequestListener(fetch, { hostname, errorHandler: answerInvalid })
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, serve)
+  const named = withRequestId(serve, ({ headers }) => isEdgeToken(String(headers[EDGE_TOKEN_HEADER] ?? '')))
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, named)
   server.listen(port, hostname, () => {
     log.info({ port: (server.address() as AddressInfo).port }, 'listening')
     resolve(server)

@@ -89,6 +89,8 @@ export interface ProblemFields {
   readonly opens_at?: string
   /** The time in whole seconds, which is also sent as the Retry-After header. */
   readonly retry_after_seconds?: number
+  /** The request that was answered so, which the log names too. */
+  readonly request_id?: string
   readonly [extension: string]: unknown
 }
 
@@ -111,8 +113,14 @@ export const TOO_HEAVY = 'too_heavy'
 export const invalidField = (field: string, detail: string) =>
   problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] })
 
-/** The status, headers and body of a problem, for the server of either half. */
-export function problemResponse(p: Problem): {
+/** The header of every response, and of the edge's calls to the origin, that names the request. */
+export const REQUEST_ID_HEADER = 'x-request-id'
+
+/** The status, headers and body of a problem, for the server of either half. The body names the request. */
+export function problemResponse(
+  p: Problem,
+  requestId?: string,
+): {
   status: number
   headers: Record<string, string>
   body: string
@@ -121,12 +129,13 @@ export function problemResponse(p: Problem): {
   if (p.status === 401) headers['www-authenticate'] = challengeOf(p)
   // No body is read in another coding (RFC 9110, 15.5.16).
   if (p.status === 415) headers['accept-encoding'] = 'identity'
-  if (p.retry_after_seconds === undefined) return { status: p.status, headers, body: JSON.stringify(p) }
+  const named = requestId === undefined ? p : { ...p, request_id: requestId }
+  if (p.retry_after_seconds === undefined) return { status: p.status, headers, body: JSON.stringify(named) }
   const retry_after_seconds = Math.max(1, Math.ceil(p.retry_after_seconds))
   return {
     status: p.status,
     headers: { ...headers, 'retry-after': String(retry_after_seconds) },
-    body: JSON.stringify({ ...p, retry_after_seconds }),
+    body: JSON.stringify({ ...named, retry_after_seconds }),
   }
 }
 

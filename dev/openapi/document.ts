@@ -214,6 +214,7 @@ const PROBLEM = {
     title: { type: 'string' },
     status: { type: 'integer', description: 'The status of the response.' },
     detail: { type: 'string', description: 'A sentence for the reader: what happened, and what to do.' },
+    request_id: { type: 'string', description: 'The same as the header x-request-id: the request in the logs.' },
     retry_after_seconds: { type: 'integer', description: 'The same as the header Retry-After.' },
     errors: {
       type: 'array',

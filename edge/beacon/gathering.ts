@@ -4,7 +4,7 @@
  */
 import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS, type ViewEvent } from '../../shared/api/views/view-events.ts'
 import { assert } from '../../shared/lib/assert.ts'
-import type { Call } from '../http/call.ts'
+import { type Call, warn } from '../http/call.ts'
 import { callInternal } from '../http/origin.ts'
 import { isAhead, Waiting } from '../http/waiting.ts'
 
@@ -70,19 +70,20 @@ export class Gathering {
       this.#dropped -= dropped
       return true
     } catch (error) {
-      console.warn(JSON.stringify({ msg: 'views not taken', events: events.length, why: String(error) }))
+      warn('views not taken', { events: events.length, why: String(error) }, call)
       return false
     }
   }
 }
 
 /** Sends the events to Cloudflare Queues too, if a queue is bound. */
-async function passToQueue(events: readonly ViewEvent[], { env: { VIEWS_QUEUE } }: Call): Promise<void> {
+async function passToQueue(events: readonly ViewEvent[], call: Call): Promise<void> {
+  const { VIEWS_QUEUE } = call.env
   if (!VIEWS_QUEUE) return
   try {
     for (let from = 0; from < events.length; from += MESSAGE_EVENTS)
       await VIEWS_QUEUE.send(events.slice(from, from + MESSAGE_EVENTS))
   } catch (error) {
-    console.warn(JSON.stringify({ msg: 'queue did not take views', why: String(error) }))
+    warn('queue did not take views', { why: String(error) }, call)
   }
 }

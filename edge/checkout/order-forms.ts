@@ -44,7 +44,7 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
     return await buy(sale, chosen, call)
   } catch (error) {
     const refused = problemIn(error)
-    if (wantsJson(call.request)) return sendProblem(refused)
+    if (wantsJson(call.request)) return sendProblem(refused, call)
     const fields = chosen ?? NO_FIELDS
     const shows = { kind: 'problem', problem: await withRest(refused, fields, sale, call), chosen: fields } as const
     return visitorPage(await publicNow(sale, call), shows, call)

@@ -54,7 +54,7 @@ export async function feedPage(sale: string, page: number, call: Call): Promise<
   limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
   await publicNow(sale, call)
   const found = await pageOfPosts(sale, page, call)
-  if (!found) return absent(sale)
+  if (!found) return absent(sale, call)
   const { copy, oldSinceMs } = found
   // An old copy may have a post that was removed since.
   const isLasting = isFull(page, copy.latest) && oldSinceMs === null
@@ -69,7 +69,7 @@ export async function postsPage(sale: string, page: number | null, call: Call): 
   limitAddress('feed', call.config.STATUS_PER_ADDRESS, call)
   const now = await publicNow(sale, call)
   const found = page === null ? await newestPosts(sale, call) : await pageOfPosts(sale, page, call)
-  if (!found) return absent(sale)
+  if (!found) return absent(sale, call)
   keepLanguage(call)
   const posts = found.copy.posts.slice(0, POSTS_A_PAGE)
   const older = page === null ? pageOf((posts.at(-1)?.n ?? 1) - 1) : page - 1
@@ -87,8 +87,8 @@ async function send(body: Posts | Feed, caching: Readonly<Record<string, string>
   return sendTagged(call.request, headers, () => text)
 }
 
-function absent(sale: string): Response {
-  const response = sendProblem(problem('not-found'))
+function absent(sale: string, call: Call): Response {
+  const response = sendProblem(problem('not-found'), call)
   // Clients that accept HTML get the problem as a page.
   const caching = { ...cacheHeaders(sale, CACHE_TTL.feed), vary: PAGE_HEADERS.vary }
   for (const [name, value] of Object.entries(caching)) response.headers.set(name, value)

@@ -4,7 +4,7 @@
  * tags.
  */
 
-import { type Call, NO_STORE } from './call.ts'
+import { type Call, NO_STORE, warn } from './call.ts'
 import type { RoomConfig } from './config.ts'
 
 /** On every cached response of a sale, in all forms: a purge takes them back together. */
@@ -122,9 +122,9 @@ export async function purgeSale(
 }
 
 /** Purges a sale in this entrypoint's cache; false if Cloudflare refuses. Raw workerd has no such cache. */
-export async function purgeOwnCache(sale: string, { ctx }: Call): Promise<boolean> {
-  const purged = await ctx.cache?.purge({ tags: [tagOf(sale)] })
+export async function purgeOwnCache(sale: string, call: Call): Promise<boolean> {
+  const purged = await call.ctx.cache?.purge({ tags: [tagOf(sale)] })
   if (purged?.success !== false) return true
-  console.warn(JSON.stringify({ msg: 'cache purge refused', sale, why: purged.errors }))
+  warn('cache purge refused', { sale, why: purged.errors }, call)
   return false
 }

@@ -19,6 +19,8 @@ import type { Config, Env } from './config.ts'
 
 export interface Call {
   readonly request: Request
+  /** The request's name in its response, in its problem and in the logs of both halves. */
+  readonly requestId: string
   readonly env: Env
   readonly ctx: ExecutionContext
   readonly config: Config
@@ -46,6 +48,23 @@ export interface Onwards {
   readonly addressAfter: (sale: string, call: Call) => Promise<string | null>
 }
 
+/** Cloudflare's name of a request, which its own logs have, with or without the data centre. */
+const RAY = /^[0-9a-f]{16}(-[A-Z]{3})?$/
+
+/**
+ * The name of a request: its ray where Cloudflare has received it, and else a new one. No other caller can name one,
+ * since only Cloudflare sets `cf`.
+ */
+export function requestIdOf({ headers, cf }: Request): string {
+  const ray = cf === undefined ? null : headers.get('cf-ray')
+  return ray !== null && RAY.test(ray) ? ray : crypto.randomUUID()
+}
+
+/** Writes a line to the log that names the request. */
+export function warn(msg: string, fields: object, { requestId }: Pick<Call, 'requestId'>): void {
+  console.warn(JSON.stringify({ msg, request: requestId, ...fields }))
+}
+
 /** The caller's address, from the header that the proxy in front writes; null if there is none in it. */
 export const addressOf = ({ request, config }: Call): string | null =>
   forwardedAddress(request.headers.get(config.ADDRESS_HEADER) ?? '') ?? null
@@ -68,8 +87,8 @@ export function sendNothing(): Response {
   return new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
 }
 
-export function sendProblem(problem: Problem): Response {
-  const { status, headers, body } = problemResponse(problem)
+export function sendProblem(problem: Problem, { requestId }: Pick<Call, 'requestId'>): Response {
+  const { status, headers, body } = problemResponse(problem, requestId)
   return new Response(body, { status, headers })
 }
 

@@ -6,7 +6,7 @@ import type { Call } from './call.ts'
 
 /** Headers that the calls of buyers read, and those of their responses that scripts may read. */
 const REQUEST_HEADERS = 'accept, authorization, content-type, idempotency-key, if-none-match, last-event-id'
-const RESPONSE_HEADERS = 'etag, location, retry-after'
+const RESPONSE_HEADERS = 'etag, location, retry-after, x-request-id'
 /** Chromium remembers a preflight for no longer. */
 const PREFLIGHT_SECONDS = 7_200
 

@@ -3,8 +3,8 @@
  * nothing else of theirs, and with the edge's own, without which the origin takes none.
  */
 import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
-import type { Problem } from '../../shared/problem.ts'
-import { bodyMsOf, type Call, checkBody, NO_STORE, refuse } from './call.ts'
+import { type Problem, REQUEST_ID_HEADER } from '../../shared/problem.ts'
+import { bodyMsOf, type Call, checkBody, NO_STORE, refuse, warn } from './call.ts'
 
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
@@ -46,12 +46,14 @@ interface OriginCall extends RequestInit {
 }
 
 /** Throws `try-again` if the origin does not respond, or does not know this edge. */
-export async function callOrigin(path: string, init: OriginCall, { config, nowMs, request }: Call): Promise<Response> {
+export async function callOrigin(path: string, init: OriginCall, call: Call): Promise<Response> {
+  const { config, nowMs, request, requestId } = call
   const isStream = init.headers?.accept?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
   const headers = {
     ...init.headers,
     [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN,
+    [REQUEST_ID_HEADER]: requestId,
     [EDGE_WAITED_HEADER]: String(Math.max(0, Date.now() - nowMs - bodyMsOf(request))),
   }
   try {
@@ -60,7 +62,7 @@ export async function callOrigin(path: string, init: OriginCall, { config, nowMs
     if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')
     return response
   } catch (error) {
-    console.warn(JSON.stringify({ msg: 'origin did not serve', path, why: String(error) }))
+    warn('origin did not serve', { path, why: String(error) }, call)
     const detail = 'The shop cannot be reached. You keep your place: try again, with the same key if you sent one.'
     return refuse('try-again', { detail, retry_after_seconds: 2 })
   }
@@ -99,14 +101,14 @@ async function isEdgeRefused(response: Response): Promise<boolean> {
 }
 
 /** The result of a call that may be repeated, tried twice; null, with `msg` in the log, where both fail. */
-export async function tryTwice<T>(msg: string, ask: () => Promise<T>): Promise<T | null> {
+export async function tryTwice<T>(msg: string, call: Call, ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()
   } catch {
     await scheduler.wait(RETRY_MS * (0.5 + Math.random()))
   }
   return ask().catch((error) => {
-    console.warn(JSON.stringify({ msg, why: String(error) }))
+    warn(msg, { why: String(error) }, call)
     return null
   })
 }

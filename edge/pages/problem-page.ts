@@ -41,7 +41,7 @@ export function problemContent(
         html`<a class="button ${home !== null && 'second'}" href="${front}">${words.front.toFront}</a>`
       }
     </div>
-    <p class="small quiet"><code>${problem.status} ${type}</code></p>
+    <p class="small quiet"><code>${problem.status} ${type} ${problem.request_id ?? ''}</code></p>
   </section>`
   return { title, main, reloadSeconds: path ? retrySeconds(problem) : null }
 }

@@ -5,10 +5,11 @@
  */
 import { queueName } from '../../shared/api/access.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { REQUEST_ID_HEADER } from '../../shared/problem.ts'
 import { type AdmissionClaims, isEdgeToken, type QueueClaims } from '../../shared/tokens.ts'
 import { refuseBlockedIn, refuseLost } from '../admission/admit.ts'
 import { TARGETED } from '../http/cache.ts'
-import { addressOf, type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml } from '../http/call.ts'
+import { addressOf, type Call, hostOf, NO_STORE, refuse, seeOther, wantsHtml, warn } from '../http/call.ts'
 import { networksOf } from '../http/limits/networks.ts'
 import { limitVisitor } from '../http/limits/rate-limits.ts'
 import { isInShare, type Site, siteFor } from '../http/sites.ts'
@@ -217,6 +218,7 @@ async function pass({ upstream }: Site, admission: string | null, call: Call): P
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
   for (const name of [...headers.keys()]) if (TRUSTED.some((form) => form.test(name))) headers.delete(name)
+  headers.set(REQUEST_ID_HEADER, call.requestId)
   headers.delete(ADMISSION_HEADER)
   if (admission !== null) headers.set(ADMISSION_HEADER, admission)
   const sent = bearer(request)
@@ -243,7 +245,7 @@ async function pass({ upstream }: Site, admission: string | null, call: Call): P
     if (location?.startsWith(`${upstream}/`)) passed.headers.set('location', location.slice(upstream.length))
     return passed
   } catch (error) {
-    console.warn(JSON.stringify({ msg: 'protected site did not respond', why: String(error) }))
+    warn('protected site did not respond', { why: String(error) }, call)
     return refuse('try-again', { detail: 'You keep your place.', retry_after_seconds: 5 })
   }
 }

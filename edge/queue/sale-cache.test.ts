@@ -117,6 +117,7 @@ it('has a new policy soon, and keeps it while the origin does not send it again'
       config,
       secure: true,
       nowMs: Date.now(),
+      requestId: 'test',
       setCookies: [],
       pageParts: [],
       onwards: [],

@@ -237,6 +237,7 @@ it('reads a known place only until it expires, and only with the key that signed
     config,
     secure: true,
     nowMs,
+    requestId: 'test',
     setCookies: [],
     pageParts: [],
     onwards: [],
@@ -278,7 +279,18 @@ async function signedInAt(path: string, kid = 'one', changed: Partial<ShopSessio
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
   const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
   return (nowMs: number) =>
-    visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [], pageParts: [], onwards: [] })
+    visitorOf(null, {
+      request,
+      env,
+      ctx,
+      config,
+      secure: true,
+      nowMs,
+      requestId: 'test',
+      setCookies: [],
+      pageParts: [],
+      onwards: [],
+    })
 }
 
 const keysAsked = async (path: string) => (await requestsTo(path)).calls

@@ -5,6 +5,7 @@
  * rejected at once.
  */
 import { AssertionError } from '../../shared/lib/assert.ts'
+import { asBatchOf, requestIds } from './http/request-id.ts'
 import { machine, type Runtime, sleep } from './runtime.ts'
 
 interface BatcherLimits {
@@ -20,7 +21,10 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded'
 }
 
-type Waiting<Call, Result> = Omit<PromiseWithResolvers<Result>, 'promise'> & { readonly call: Call }
+type Waiting<Call, Result> = Omit<PromiseWithResolvers<Result>, 'promise'> & {
+  readonly call: Call
+  readonly requests: readonly string[]
+}
 
 /** The results of a group, in the order of its calls; of calls without a result, nothing. */
 type Results<Result> = Promise<Result> extends Promise<void> ? Promise<void> : Promise<readonly Result[]>
@@ -53,7 +57,7 @@ export class Batcher<Call, Result> {
   add(call: Call): Promise<Result> {
     if (this.#waiting.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, resolve, reject })
+      this.#waiting.push({ call, requests: requestIds(), resolve, reject })
       if (this.#serving) return
       this.#serving = true
       const { gathers = false, pauseMs } = this.#limits
@@ -75,7 +79,9 @@ export class Batcher<Call, Result> {
 
   async #serveGroup(group: readonly Waiting<Call, Result>[]): Promise<void> {
     try {
-      const results = (await this.#run(group.map(({ call }) => call))) as readonly Result[] | undefined
+      const calls = group.map(({ call }) => call)
+      const requests = group.flatMap(({ requests }) => requests)
+      const results = (await asBatchOf(requests, () => this.#run(calls))) as readonly Result[] | undefined
       for (let i = 0; i < group.length; i++) group[i]?.resolve(results?.[i] as Result)
     } catch (error) {
       if (error instanceof AssertionError && group.length > 1) for (const one of group) await this.#serveGroup([one])

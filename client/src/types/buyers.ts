@@ -483,6 +483,8 @@ export interface Problem {
   readonly status: number
   /** A sentence for the reader: what happened, and what to do. */
   readonly detail: string
+  /** The same as the header x-request-id: the request in the logs. */
+  readonly request_id?: string | undefined
   /** The same as the header Retry-After. */
   readonly retry_after_seconds?: number | undefined
   /** What is wrong with each field, by its path in the body. */

@@ -5,8 +5,9 @@
 
 import * as v from 'valibot'
 import { JoinRequest } from '../../../shared/api/access.ts'
+import { EDGE_TOKEN_HEADER } from '../../../shared/api/internal.ts'
 import { tryParse } from '../../../shared/parse.ts'
-import type { Problem } from '../../../shared/problem.ts'
+import { type Problem, REQUEST_ID_HEADER } from '../../../shared/problem.ts'
 import { type Call, refuse } from '../../http/call.ts'
 import { limitAddress, limitGuesses } from '../../http/limits/rate-limits.ts'
 import { tryTwice } from '../../http/origin.ts'
@@ -59,11 +60,18 @@ export const refuseInvitation = (reason: InvitationFault) =>
   refuse('invitation-required', { detail: WHY[reason], reason })
 
 /** The call may be repeated, because the same visitor may redeem the same invitation again. */
-async function redeem(sale: string, invitation: string, visitor: string, { config }: Call) {
-  const result = await tryTwice('invitation not checked', async () => {
+async function redeem(sale: string, invitation: string, visitor: string, call: Call) {
+  const { config, requestId } = call
+  const headers = {
+    authorization: `Bearer ${config.EDGE_TOKEN}`,
+    'content-type': 'application/json',
+    [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN,
+    [REQUEST_ID_HEADER]: requestId,
+  }
+  const result = await tryTwice('invitation not checked', call, async () => {
     const response = await fetch(`${config.INTERNAL_URL}/internal/sales/${sale}/redeem`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${config.EDGE_TOKEN}`, 'content-type': 'application/json' },
+      headers,
       body: JSON.stringify({ visitor, invitation }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })

@@ -26,7 +26,7 @@ export async function passesTurnstile(token: string, call: Call): Promise<boolea
     // The key makes a second attempt count as the same verification.
     idempotency_key: crypto.randomUUID(),
   })
-  const isGood = await tryTwice('Turnstile token not verified', async () => {
+  const isGood = await tryTwice('Turnstile token not verified', call, async () => {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await fetch(settings.TURNSTILE_VERIFY_URL, { method: 'POST', body, signal })
     const { success, 'error-codes': errors } = v.parse(Verification, await response.json())

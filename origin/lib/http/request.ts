@@ -1,6 +1,6 @@
 /** How requests are read and responses and problems are written, the same for every route. */
 
-import { timingSafeEqual } from 'node:crypto'
+import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type HttpBindings, RequestError } from '@hono/node-server'
@@ -23,13 +23,15 @@ import {
   type ProblemType,
   problem,
   problemResponse,
+  REQUEST_ID_HEADER,
 } from '../../../shared/problem.ts'
+import { requestId } from './request-id.ts'
 
 /** For JSON about one buyer. */
 export const NO_STORE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 export function sendProblem(p: Problem): Response {
-  const { status, headers, body } = problemResponse(p)
+  const { status, headers, body } = problemResponse(p, requestId())
   // The rest of the body is not read, so the connection cannot be used again.
   if (p.type === '/problems/body-too-large') headers.connection = 'close'
   return new Response(body, { status, headers })
@@ -44,8 +46,9 @@ const UNREADABLE: Record<string, ProblemType> = {
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const type = UNREADABLE[error.code ?? ''] ?? 'invalid-request'
-  const { status, headers, body } = problemResponse(problem(type))
-  const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  const id = randomUUID()
+  const { status, headers, body } = problemResponse(problem(type), id)
+  const all = { ...headers, [REQUEST_ID_HEADER]: id, 'content-length': Buffer.byteLength(body), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
