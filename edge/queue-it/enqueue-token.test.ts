@@ -1,8 +1,8 @@
 /** Enqueue tokens as Queue-it's own package makes them. */
 import { Payload, Token } from '@queue-it/queue-token'
 import { expect, it } from 'vitest'
+import { SECRET } from './connector-shop.ts'
 import { isEnqueueToken } from './enqueue-token.ts'
-import { SECRET } from './testing.ts'
 
 const MINUTE_MS = 60_000
 const expected = () => ({ customer: 'acme', event: 'drop', secret: SECRET, nowMs: Date.now() })

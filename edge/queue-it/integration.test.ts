@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import type { Integration, QueueItCustomer } from '../http/queue-it-setting.ts'
 import { edgeEnv, requestsTo, stub } from '../testing/origin.ts'
 import { call, TestSale } from '../testing/visitors.ts'
-import { API_KEY, pathOfRedirect, SECRET, ShopVisitor, settingOf } from './testing.ts'
+import { API_KEY, pathOfRedirect, SECRET, ShopVisitor, settingOf } from './connector-shop.ts'
 
 const integrationFor = (event: string): Integration => ({
   Version: 12,

@@ -1,7 +1,7 @@
 /** The token as Queue-it's own connector reads it. */
 import { expect, it } from 'vitest'
+import { SECRET, ShopVisitor } from './connector-shop.ts'
 import { type KnownUser, knownUserToken } from './known-user-token.ts'
-import { SECRET, ShopVisitor } from './testing.ts'
 
 const PAGE = 'https://shop.example/checkout'
 const soon = () => Math.floor(Date.now() / 1000) + 60

@@ -6,7 +6,7 @@ import type { QueueItCustomer } from '../http/queue-it-setting.ts'
 import { eventually } from '../testing/clocks.ts'
 import { edgeEnv, requestsTo } from '../testing/origin.ts'
 import { call, cookiesOf, TestSale } from '../testing/visitors.ts'
-import { pathOfRedirect, SECRET, ShopVisitor, settingOf } from './testing.ts'
+import { pathOfRedirect, SECRET, ShopVisitor, settingOf } from './connector-shop.ts'
 
 const PAGE = 'https://shop.example/checkout?colour=light%20red&size=4'
 

@@ -1,7 +1,7 @@
 /** Hears what becomes of orders. A message may come twice, and before the call that caused it has its answer. */
 import { verifyWebhook, WebhookError } from '@flash-sale/client/webhooks'
 import { operators, setting } from '../../lib/flash-sale.ts'
-import { capture, giveBack, ship } from '../../lib/orders.ts'
+import { capture, giveBack, ship } from '../../lib/shop-orders.ts'
 
 export async function POST(request: Request): Promise<Response> {
   try {

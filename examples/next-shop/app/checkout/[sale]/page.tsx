@@ -1,7 +1,7 @@
 /** The shop's checkout: the `return_url` of a sale with `"payment": "handover"`. */
 import { redirect } from 'next/navigation'
 import { confirm, readHold, saleUrl } from '../../../lib/flash-sale.ts'
-import { authorize, capture, giveBack } from '../../../lib/orders.ts'
+import { authorize, capture, giveBack } from '../../../lib/shop-orders.ts'
 import { money } from '../../money.ts'
 
 interface Props {

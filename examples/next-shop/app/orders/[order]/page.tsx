@@ -1,7 +1,7 @@
 /** A buyer's order in this shop, at an address that the buyer alone knows. */
 import { notFound } from 'next/navigation'
 import { saleUrl } from '../../../lib/flash-sale.ts'
-import { findOrder } from '../../../lib/orders.ts'
+import { findOrder } from '../../../lib/shop-orders.ts'
 
 export default async function Order({ params }: { readonly params: Promise<{ readonly order: string }> }) {
   const { order } = await params
