@@ -5,8 +5,9 @@
 import type { Call } from './call.ts'
 
 /** Headers that the calls of buyers read, and those of their responses that scripts may read. */
-const REQUEST_HEADERS = 'accept, authorization, content-type, idempotency-key, if-none-match, last-event-id'
-const RESPONSE_HEADERS = 'etag, location, retry-after, x-request-id'
+const REQUEST_HEADERS =
+  'accept, authorization, content-type, idempotency-key, if-none-match, last-event-id, x-shop-authorization'
+const RESPONSE_HEADERS = 'etag, location, retry-after, x-admission-token, x-request-id'
 /** Chromium remembers a preflight for no longer. */
 const PREFLIGHT_SECONDS = 7_200
 
