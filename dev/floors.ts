@@ -49,7 +49,7 @@ const FLOORS = {
     ],
   ],
   client: ['src'],
-  dev: ['lib', 'demo', 'servers', 'openapi', '.'],
+  dev: ['lib', 'demo', 'servers', 'openapi', 'probe', '.'],
   bench: ['lib', 'invariants', 'crowd', 'model', 'measure', 'attacks', 'rehearsal', '.'],
 }
 
