@@ -10,13 +10,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { temporaryFolder } from '../dev/lib/processes.ts'
 import { ensureProgram } from '../dev/servers/install.ts'
 
-const RULES = fileURLToPath(new URL('./alerts.yml', import.meta.url))
+const RULES = ['./alerts.yml', './slo.yml'].map((file) => fileURLToPath(new URL(file, import.meta.url)))
 const ROUTES = fileURLToPath(new URL('./alertmanager.yml', import.meta.url))
 
 /** Values of metrics, one each 15 s, in the notation of promtool. The alert is judged after 14 minutes. */
 type Series = Readonly<Record<string, string>>
 interface Case {
-  readonly fires: Series
+  /** The series, or each of several, with which it fires. */
+  readonly fires: Series | readonly Series[]
   readonly rests: readonly Series[]
 }
 
@@ -49,6 +50,7 @@ const finding = (kind: string): Case => {
   return { fires: { [series]: NOW.first }, rests: [{ [series]: NOW.again }] }
 }
 const checkouts = (outcome: string) => `checkouts_total{sale="s",outcome="${outcome}"}`
+const refusals = (reason: string) => `edge_refusals_total{sale="s",reason="${reason}"}`
 const charges = (outcome: string) => `payment_attempts_total{outcome="${outcome}"}`
 const attempts = (queue: string, outcome: string) => `job_attempts_total{queue="${queue}",outcome="${outcome}"}`
 const orders = (status: string) => `order_transitions_total{sale="s",status="${status}"}`
@@ -105,6 +107,32 @@ const CASES: Readonly<Record<string, Case>> = {
     fires: { 'ledger_sessions_ended_total{state="idle"}': NOW.first },
     rests: [{ 'ledger_sessions_ended_total{state="idle"}': NOW.again }],
   },
+  ProbeFails: gauge('flash_sale_probe_success', 0, 1),
+  ProbeSilent: {
+    fires: { flash_sale_probe_last_run_timestamp_seconds: always(0) },
+    rests: [{ flash_sale_probe_last_run_timestamp_seconds: grows(15) }],
+  },
+  BudgetBurnsFast: {
+    fires: [
+      { [checkouts('shed')]: 2, [checkouts('reserved')]: 100 },
+      { 'checkout_seconds_bucket{le="0.5"}': 85, checkout_seconds_count: 100 },
+      { [refusals('try-again')]: 2, 'edge_joins_total{sale="s"}': 100 },
+      { [charges('unknown')]: 16, [charges('authorized')]: 84 },
+    ].map(counters),
+    rests: [
+      { [checkouts('shed')]: 1, [checkouts('reserved')]: 1_000 },
+      { [checkouts('sold-out')]: 100, [checkouts('reserved')]: 1 },
+      { 'checkout_seconds_bucket{le="0.5"}': 95, checkout_seconds_count: 100 },
+      { [refusals('refused')]: 50, 'edge_joins_total{sale="s"}': 100 },
+      { [charges('declined')]: 50, [charges('authorized')]: 50 },
+      // There are fewer than a hundred of them.
+      { [checkouts('shed')]: 1, [checkouts('reserved')]: 0.5 },
+    ].map(counters),
+  },
+  BudgetBurns: counted(
+    { [checkouts('shed')]: 1, [checkouts('reserved')]: 500 },
+    { [checkouts('shed')]: 1, [checkouts('reserved')]: 2_000 },
+  ),
   // The lobby holds everybody who is expected, and more.
   QueueLong: { fires: queue(501, 10, 500), rests: [queue(500, 10, 500), queue(900, 0, 500), queue(400_000, 10)] },
   QueueVeryLong: {
@@ -167,24 +195,26 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 test('every alert has a case here', () => {
-  const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
+  const text = RULES.map((file) => readFileSync(file, 'utf8')).join('')
+  const alerts = [...text.matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
   expect(Object.keys(CASES).sort()).toEqual(alerts.sort())
 })
 
 test.each(Object.entries(CASES))('%s fires when it should, and not otherwise', async (name, { fires, rests }) => {
-  const tests = [fires, ...rests].map((series) => ({
+  const firing = [fires].flat()
+  const tests = [...firing, ...rests].map((series) => ({
     interval: '15s',
     input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
     promql_expr_test: [
       {
         expr: `count(ALERTS{alertname="${name}",alertstate="firing"})`,
         eval_time: '14m',
-        exp_samples: series === fires ? [{ labels: '{}', value: 1 }] : [],
+        exp_samples: firing.includes(series) ? [{ labels: '{}', value: 1 }] : [],
       },
     ],
   }))
   const file = join(folder.path, `${name}.yml`)
-  writeFileSync(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '15s', tests }))
+  writeFileSync(file, JSON.stringify({ rule_files: RULES, evaluation_interval: '15s', tests }))
   const { exitCode, all } = await execa('promtool', ['test', 'rules', file], { all: true, reject: false })
   expect([exitCode, all]).toEqual([0, expect.stringContaining('SUCCESS')])
 })

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../origin/base/metrics.ts'
+import { FINDING_ADVICE } from '../origin/report/health/finding-advice.ts'
 import { metricsIn, wrongIn } from './queries.ts'
 
-const text = readFileSync(new URL('./alerts.yml', import.meta.url), 'utf8')
+const textOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
+const text = textOf('./alerts.yml')
+const objectives = textOf('./slo.yml')
 /** One text per alert; the file is simple enough to be read without a YAML parser. */
 const rules = text.split(/^ {6}- alert: /m).slice(1)
 /** The expression, which may span several indented lines. */
@@ -14,12 +17,38 @@ test('every alert uses metrics and labels that exist', () => {
   for (const rule of rules) expect(wrongIn(exprOf(rule)), rule).toEqual([])
 })
 
+test('every objective is of metrics that exist, in each window that its alerts read', () => {
+  const windows = new Map<string, string[]>()
+  for (const [, record = '', expr = '', slo = ''] of objectives.matchAll(RECORDED)) {
+    expect(wrongIn(expr), expr).toEqual([])
+    windows.set(slo, [...(windows.get(slo) ?? []), record])
+  }
+  const read = [...new Set(objectives.match(/slo:errors:ratio_\w+(?= >)/g))].toSorted()
+  const budgets = [...objectives.matchAll(/error_budget", .* slo: (\w+) \}/g)].map(([, slo]) => slo)
+  expect(budgets).toEqual(['checkout', 'checkout_latency', 'join', 'payment'])
+  expect([...windows.keys()]).toEqual(budgets)
+  for (const recorded of windows.values()) expect(recorded.toSorted()).toEqual(read)
+})
+const RECORDED = /record: (\S+)\n +expr: (.+)\n +labels: \{ slo: (\w+) \}/g
+
 test('every alert has a severity and a summary', () => {
-  for (const rule of rules) {
+  for (const rule of [...rules, ...objectives.split(/^ {6}- alert: /m).slice(1)]) {
     expect(rule).toMatch(/^\w+\n/)
     expect(rule).toMatch(/^ {8}labels: \{ severity: (warn|page) \}$/m)
     expect(rule).toMatch(/^ {8}annotations:\n {10}summary: "[^"\n]+"$/m)
   }
+})
+
+test('the runbook says of every alert and finding what it means for buyers, and what to press', () => {
+  const rows = textOf('../docs/runbook.md').match(/^\| `.*\|$/gm) ?? []
+  const alerts = [...`${text}${objectives}`.matchAll(/- alert: (\w+)/g)].map(([, alert]) => alert)
+  const findings = Object.keys(FINDING_ADVICE).filter((kind) => kind !== 'unknown')
+  const cells = (row: string) => row.slice(1, -1).split(/(?<!\\)\|/)
+  const described = rows.filter((row) => cells(row).length >= 3 && cells(row).every((cell) => cell.trim() !== ''))
+  const names = described.flatMap((row) => cells(row)[0]?.match(/\w+(?=`)/g) ?? [])
+  expect([...alerts, ...findings].filter((name) => !names.includes(`${name}`))).toEqual([])
+  const gone = names.filter((name) => /^[A-Z]/.test(name) && !alerts.includes(name))
+  expect(gone).toEqual([])
 })
 
 test('alerts fire when the last origin or worker, and its metrics with it, is gone', () => {

@@ -1,4 +1,5 @@
 /** Reads the queries of alerts and dashboards: which metrics they are of, and whether those exist. */
+import { createProbeMetrics } from '../dev/probe/probe-metrics.ts'
 import { createMetrics } from '../origin/base/metrics.ts'
 
 const WORDS = /^(by|on|or|and|unless|offset|absent|max|min|sum|abs|rate|increase|time|histogram_quantile)$/
@@ -18,13 +19,15 @@ export function metricsIn(query: string): Asked[] {
   )
 }
 
-/** One sentence for each metric or label of the query that the origin does not have. */
+/** One sentence for each metric or label of the query that neither the origin nor the probe has. */
 export function wrongIn(query: string): string[] {
-  const { registry } = createMetrics()
+  const registries = [createMetrics().registry, createProbeMetrics().registry]
   const asked = metricsIn(query)
   const labelsOf = (name: string) =>
-    (registry.getSingleMetric(name.replace(/_bucket$/, '')) as { labelNames?: readonly string[] } | undefined)
-      ?.labelNames
+    registries
+      .map((registry) => registry.getSingleMetric(name.replace(/_(bucket|count)$/, '')))
+      .map((metric) => (metric as { labelNames?: readonly string[] } | undefined)?.labelNames)
+      .find((labels) => labels !== undefined)
   const grouped = [...query.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', '))
   const known = new Set([...ADDED_LABELS, ...asked.flatMap(({ name }) => labelsOf(name) ?? [])])
   return [
@@ -32,7 +35,7 @@ export function wrongIn(query: string): string[] {
     ...asked.flatMap(({ name, labels }) => {
       const own = labelsOf(name)
       if (!own) return `no metric ${name}`
-      return labels.filter((label) => !own.includes(label)).map((label) => `no label ${label} of ${name}`)
+      return labels.filter((label) => ![...own, 'le'].includes(label)).map((label) => `no label ${label} of ${name}`)
     }),
     ...grouped.filter((label) => !known.has(label)).map((label) => `no label ${label} in ${query}`),
   ]

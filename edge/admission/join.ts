@@ -47,8 +47,11 @@ export async function takePlace(publicly: SaleNow, call: Call): Promise<TakenPla
   }
 }
 
-/** The refusals that are counted: those with a reason in the visitor, not in the sale. */
-const REFUSALS = new Set(['refused', 'sign-in-required', 'invitation-required', 'proof-required', 'too-many-requests'])
+/** The refusals that are counted: those with a reason in the visitor or in the edge, not in the sale. */
+const REFUSALS = new Set([
+  ...['refused', 'sign-in-required', 'invitation-required', 'proof-required', 'too-many-requests'],
+  'try-again',
+])
 
 async function newPlace(
   known: SaleNow,

@@ -95,5 +95,5 @@ export const FINDING_ADVICE: Readonly<Record<string, Advice>> & Readonly<Record<
   purge_failed: watch('Visitors may see the page of before a change. Check the cache, and purge it by hand.', parts),
   views_dropped: watch('The counts of views lack these beacons. See why the ledger was away.', parts),
   views_differ: watch('Count the views of this hour again, from the raw log of a day.', parts),
-  unknown: watch('See docs/on-call.md.', parts),
+  unknown: watch('See docs/runbook.md.', parts),
 }
