@@ -49,7 +49,7 @@ const FLOORS = {
     ],
   ],
   client: ['src'],
-  dev: ['lib', 'demo', 'servers', 'openapi', 'probe', '.'],
+  dev: ['lib', 'demo', 'servers', 'openapi', 'probe', 'release', '.'],
   bench: ['lib', 'invariants', 'crowd', 'model', 'measure', 'attacks', 'rehearsal', '.'],
 }
 

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { ROOT } from './lib/build.ts'
 import { folderError, loadSecrets, type Secrets, takeFolder } from './lib/data-folder.ts'
 import { freePort, LOOPBACK, LocalError, reservePort, Server } from './lib/processes.ts'
 import { type Cdn, ensureVarnish, startCdn } from './servers/cdn.ts'
@@ -35,6 +35,8 @@ export interface SystemOptions {
   /** Further settings of the origin and the Worker, which override this system's own. */
   readonly originEnv?: Readonly<Record<string, string>>
   readonly edgeVars?: Readonly<Record<string, string>>
+  /** Returns the folder whose code an origin runs, asked at each of its starts; by default this repository. */
+  readonly code?: () => string
   readonly progress?: Progress
 }
 
@@ -71,10 +73,8 @@ export interface System {
   stop(): Promise<void>
 }
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
-
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
-  const { progress } = options
+  const { progress, code = () => ROOT } = options
   const stops: (() => Promise<void>)[] = []
   const stop = async () => {
     for (let next = stops.pop(); next; next = stops.pop()) await next()
@@ -148,13 +148,14 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     })
     const firstEnv = await originEnv(options.originEnv?.ROLE ?? 'origin')
     const origin = await part('the origin', () =>
-      originServer('the origin', { port, opsPort }, join(dataDir, 'logs/origin.log'), () => firstEnv).start(),
+      originServer('the origin', { port, opsPort }, join(dataDir, 'logs/origin.log'), () => firstEnv, code).start(),
     )
     const edge = await part('the edge', async () =>
       startEdge({
         port: behindPort,
         originUrl: await route('edge', options.originEnv?.ROLE ?? 'origin', origin.url),
         dataDir: join(dataDir, 'edge'),
+        code: code(),
         vars: {
           EDGE_TOKEN: secrets.edgeToken,
           QUEUE_KEYS: JSON.stringify(secrets.queueKeys),
@@ -175,7 +176,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       const name = `origin-${++origins}`
       const log = join(dataDir, `logs/${name}.log`)
       const ofAnother = { ...(await originEnv(env.ROLE ?? name)), ...env }
-      const another = originServer(name, await originPorts(), log, () => ofAnother)
+      const another = originServer(name, await originPorts(), log, () => ofAnother, code)
       return part(name, () => another.start())
     }
     const { adminToken } = secrets
@@ -211,12 +212,13 @@ interface OriginPorts {
 
 export const originPorts = async (): Promise<OriginPorts> => ({ port: await freePort(), opsPort: await freePort() })
 
-/** An origin on its own ports, which is not started yet. `env` is called at each start. */
+/** An origin on its own ports, which is not started yet. `env` and `code`, the folder, are asked at each start. */
 export function originServer(
   name: string,
   { port, opsPort }: OriginPorts,
   logFile: string,
   env: () => NodeJS.ProcessEnv,
+  code = () => ROOT,
 ): Server {
   const url = `http://${LOOPBACK}:${port}`
   return new Server({
@@ -225,9 +227,9 @@ export function originServer(
     process: () => ({
       name,
       command: process.execPath,
-      args: [join(ROOT, 'origin/main.ts')],
+      args: [join(code(), 'origin/main.ts')],
       logFile,
-      cwd: ROOT,
+      cwd: code(),
       env: { ...env(), PORT: String(port), OPS_PORT: String(opsPort) },
     }),
     async probe() {

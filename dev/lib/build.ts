@@ -8,8 +8,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
+import { execa } from 'execa'
 import { namedByContent } from '../../edge/pages/assets.ts'
 
+/** The folder of this repository. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const path = (relative: string) => fileURLToPath(new URL(`../../edge/${relative}`, import.meta.url))
 const ALTCHA = '../node_modules/altcha/dist'
 const SCRIPT = 'text/javascript'
@@ -92,7 +95,7 @@ export const workerOptions = (entry: string, assets: { __ASSETS__: string }) =>
   }) satisfies BuildOptions
 
 /** The Workers are bundled once in a process, because a test run starts a dozen edges from the same sources. */
-let bundled: Promise<ReadonlyMap<string, string>> | undefined
+const bundled = new Map<string, Promise<ReadonlyMap<string, string>>>()
 
 async function bundleWorkers(): Promise<ReadonlyMap<string, string>> {
   const assets = await assetsDefinition()
@@ -103,10 +106,18 @@ async function bundleWorkers(): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(bundles))
 }
 
-export async function buildWorkers(folder = path('dist')): Promise<void> {
+/** The Workers of a copy of another commit, as its own build makes them. */
+async function bundleWorkersOf(code: string): Promise<ReadonlyMap<string, string>> {
+  await execa(process.execPath, ['dev/lib/build.ts'], { cwd: code })
+  return new Map(Object.keys(WORKERS).map((name) => [name, readFileSync(join(code, 'edge/dist', name), 'utf8')]))
+}
+
+/** Writes the Workers into this folder: those of this repository, or of a copy of another commit. */
+export async function buildWorkers(folder = path('dist'), code = ROOT): Promise<void> {
   mkdirSync(folder, { recursive: true })
-  bundled ??= bundleWorkers()
-  for (const [name, text] of await bundled) writeFileSync(join(folder, name), text)
+  const workers = bundled.get(code) ?? (code === ROOT ? bundleWorkers() : bundleWorkersOf(code))
+  bundled.set(code, workers)
+  for (const [name, text] of await workers) writeFileSync(join(folder, name), text)
 }
 
 if (import.meta.main) await buildWorkers()

@@ -18,6 +18,8 @@ interface EdgeOptions {
   readonly vars: Readonly<Record<string, string>> & { readonly ADMISSION_KEYS: string }
   /** The folder of the Durable Objects' storage. */
   readonly dataDir: string
+  /** The folder whose Workers are served; by default this repository. */
+  readonly code?: string
 }
 
 /** The date with which the Worker is tested; workerd refuses one later than its own. */
@@ -38,7 +40,7 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
   const objects = join(folder, 'objects')
   mkdirSync(objects, { recursive: true })
   // The modules are next to the config, because workerd embeds a module only by a path within the config's folder.
-  await buildWorkers(folder).catch((error: Error) => {
+  await buildWorkers(folder, options.code).catch((error: Error) => {
     throw new LocalError(`The edge could not be built: ${error.message.replaceAll('\n', ' ')}`)
   })
   const vars = { ...options.vars, ORIGIN_URL: originUrl }
