@@ -36,6 +36,8 @@ test.each<[keyof typeof READERS, args: string, what?: RegExp]>([
   ['rehearsal', '--no-shows=0.6 --bots=0.6'],
   ['rehearsal', '--faults=disk'],
   ['rehearsal', `--faults=redis ${RUNNING}`],
+  ['rehearsal', '--faults=redis,deploy', /--faults deploy goes alone/],
+  ['rehearsal', '--from=HEAD', /--from goes with --capacity, or with --faults deploy/],
   ['rehearsal', '--minutes=1'],
   ['rehearsal', '--identities=names'],
   ['rehearsal', '--bots=squat,typo'],

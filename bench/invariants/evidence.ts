@@ -287,6 +287,8 @@ export interface FaultRecord {
   readonly kills: Readonly<Record<string, number>>
   /** How often each kind of network fault was played; empty if the network was not to fail. */
   readonly network: Readonly<Record<string, number>>
+  /** How often each step of a deployment was played; empty without one. */
+  readonly steps: Readonly<Record<string, number>>
   /** The number of restarts of Redis without its data. */
   readonly wipes: number
   /** The number of checkouts and payments in progress when a fault began. */

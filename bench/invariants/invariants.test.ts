@@ -179,6 +179,7 @@ const withFaults = (changes: Partial<FaultRecord> = {}) =>
     faults: {
       kills: { redis: 1, api: 2 },
       network: { cut: 1 },
+      steps: { edge: 1 },
       wipes: 1,
       inFlight: 3,
       polls: 9,
@@ -352,6 +353,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   'every fault was played under load': {
     'a part never killed': withFaults({ kills: { redis: 1, api: 0 } }),
     'a network that never broke': withFaults({ network: { cut: 1, delay: 0 } }),
+    'a step of a deployment that was not played': withFaults({ steps: { edge: 1, 'edge back': 0 } }),
     'faults that hit no call': withFaults({ inFlight: 0 }),
   },
   'every part came back, and none ended by itself': {

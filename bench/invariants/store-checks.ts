@@ -37,7 +37,7 @@ const neverOversold = ({ polls, oversold }: FaultRecord): Check =>
   )
 
 /** A fault with no call in progress proves little. */
-function everyFaultPlayed({ kills, network, wipes, inFlight }: FaultRecord): Check {
+function everyFaultPlayed({ kills, network, steps, wipes, inFlight }: FaultRecord): Check {
   const times = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts)
       .map(([name, count]) => `${name} ${n(count)}`)
@@ -45,11 +45,12 @@ function everyFaultPlayed({ kills, network, wipes, inFlight }: FaultRecord): Che
   const said = [
     Object.keys(kills).length > 0 && `killed: ${times(kills)} times; Redis lost its data ${n(wipes)} times`,
     Object.keys(network).length > 0 && `network: ${times(network)} times`,
+    Object.keys(steps).length > 0 && `deployed: ${times(steps)} times`,
     `${n(inFlight)} checkouts and payments in flight`,
   ]
   return check(
     'every fault was played under load',
-    Object.values({ ...kills, ...network }).every((count) => count > 0) && inFlight > 0,
+    Object.values({ ...kills, ...network, ...steps }).every((count) => count > 0) && inFlight > 0,
     said.filter(Boolean).join('; '),
   )
 }

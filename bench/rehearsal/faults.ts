@@ -1,7 +1,8 @@
 /**
  * Kills parts of the system with SIGKILL while the crowd plays, in an order and at times that a seed decides, and
- * restarts them; Redis sometimes without its data. The network between the parts fails likewise (network.ts). It polls
- * the ledger meanwhile, because an oversell must not occur even for a moment.
+ * restarts them; Redis sometimes without its data. The network between the parts fails likewise (network.ts), or
+ * another version is deployed (deployment.ts). It polls the ledger meanwhile, because an oversell must not occur even
+ * for a moment.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,13 +14,14 @@ import { type System, type SystemOptions, startSystem } from '../../dev/system.t
 import { inTurn, seededRandom } from '../../shared/lib/random.ts'
 import type { Crowd } from '../crowd/crowd.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
+import { Deployment } from './deployment.ts'
 import { Network } from './network.ts'
 import { oversoldIn } from './records/hall-records.ts'
 
 const PARTS = ['redis', 'postgres', 'api', 'worker'] as const
 type Part = (typeof PARTS)[number]
-/** A part that is killed, or the network between all parts. */
-export const FAULTS = [...PARTS, 'network'] as const
+/** A part that is killed, the network between all parts, or a deployment of another version. */
+export const FAULTS = [...PARTS, 'network', 'deploy'] as const
 export type Fault = (typeof FAULTS)[number]
 
 const CALM_MS = [300, 2_000] as const
@@ -42,25 +44,36 @@ interface FragileSystem {
   readonly system: System
   readonly parts: Readonly<Record<Part, Server>>
   readonly network: Network | undefined
+  readonly deployment: Deployment | undefined
 }
 
 /**
  * Starts a system with api, worker and payment provider as separate processes, so that each can die alone; the
- * provider never does.
+ * provider never does. A deployment begins with the code in the folder `old`.
  */
-export async function startFragileSystem(options: SystemOptions, faults: readonly Fault[]): Promise<FragileSystem> {
+export async function startFragileSystem(
+  options: SystemOptions,
+  faults: readonly Fault[],
+  old: string | null,
+): Promise<FragileSystem> {
   const port = await freePort()
   const url = `http://${LOOPBACK}:${port}`
   const network = faults.includes('network') ? new Network() : undefined
+  const deployment = old === null ? undefined : new Deployment(old)
   const route = async (from: string, to: string, address: string) =>
-    (await network?.route(from, to, address)) ?? address
+    (await (network ?? deployment)?.route(from, to, address)) ?? address
   const envOf = async (role: string) => ({
     ...options.originEnv,
     ROLE: role,
     SANDBOX_URL: await route(role, 'provider', url),
     SANDBOX_TIMEOUT_MS: CHARGE_TIMEOUT_MS,
   })
-  const system = await startSystem({ ...options, route, originEnv: await envOf('api') })
+  const system = await startSystem({
+    ...options,
+    ...(deployment && { code: deployment.code }),
+    route,
+    originEnv: await envOf('api'),
+  })
   const sandbox = await startChild({
     name: 'the payment provider',
     command: process.execPath,
@@ -78,12 +91,13 @@ export async function startFragileSystem(options: SystemOptions, faults: readonl
   const worker = await system.addOrigin(await envOf('worker'))
   const { postgres, redis, origin: api } = system
   if (!postgres || !redis) throw new Error('The stores must be ours to be killed.')
-  return { system, parts: { redis, postgres, api, worker }, network }
+  const reached = (await deployment?.begin(system, worker, envOf)) ?? system
+  return { system: reached, parts: { redis, postgres, api, worker }, network, deployment }
 }
 
 /** Plays faults for this many seconds. `stop` ends it, and resolves when all parts have restarted. */
 export function startFaults(
-  { system, parts, network }: FragileSystem,
+  { system, parts, network, deployment }: FragileSystem,
   wanted: readonly Fault[],
   seconds: number,
   crowd: Crowd,
@@ -144,6 +158,7 @@ export function startFaults(
     await Promise.all(away.values())
   })()
   const disturbing = network?.play(seededRandom(seed + 5), seconds, underLoad, () => over)
+  const deploying = deployment?.play(seconds, underLoad, () => over)
 
   const ledger = postgres(system.databaseUrl, {
     max: 1,
@@ -167,8 +182,9 @@ export function startFaults(
   return {
     async stop() {
       over = true
-      const [network] = await Promise.all([disturbing, killing, polling])
-      return { kills, network: network ?? {}, wipes, inFlight, polls, oversold, broken }
+      const [network, deployed] = await Promise.all([disturbing, deploying, killing, polling])
+      broken.push(...(deployed?.broken ?? []))
+      return { kills, network: network ?? {}, steps: deployed?.played ?? {}, wipes, inFlight, polls, oversold, broken }
     },
   }
 }

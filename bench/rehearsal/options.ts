@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { hallOf, unitsOf } from '../../dev/demo/hall.ts'
 import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/lib/command.ts'
 import { ADMIN_TOKEN_FILE } from '../../dev/lib/data-folder.ts'
+import { previousCommit } from '../../dev/release/commit.ts'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
 import { ATTACKS, type Attack } from '../attacks/attacks.ts'
 import { SHAPES } from '../crowd/visitors/arrivals.ts'
@@ -77,6 +78,10 @@ Faults, on its own system
   --faults LIST        kills these in turn under load: redis,postgres,api,worker; Redis sometimes loses its data.
                        network: between every two parts in turn, for seconds each, the network cuts, swallows, forgets,
                        resets in the middle of a reply, or delays by 300 ms
+                       deploy (alone): begins with the code of another commit, puts this one into service, api, worker
+                       and edge in turn, starts an old process last, and rolls back
+  --from COMMIT        the other commit of deploy (that of the release before this one, which docs/CHANGELOG.md names;
+                       before the first release HEAD)
   --minutes N          how long visitors come and faults are played (2)
 
 Before another site, on its own system
@@ -165,7 +170,7 @@ const OPTIONS = {
 /** The options that a search for the capacity also uses. */
 const OF_CAPACITY =
   'capacity from most step target declines banks timeouts abandon no-shows pollers known think seed out'
-const OF_CAPACITY_ALONE = ['from', 'most', 'step', 'target'] as const
+const OF_CAPACITY_ALONE = ['most', 'step', 'target'] as const
 
 const givenOptions = (args: readonly string[]) => optionsOf('run rehearse', OPTIONS, args)
 type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits' | 'capacity' | 'goods' | 'protect'>
@@ -183,6 +188,8 @@ export function readOptions(args: readonly string[]) {
   const alone = OF_CAPACITY_ALONE.find((name) => values[name] !== undefined)
   if (alone && !capacity) throw new UsageError(`--${alone} goes with --capacity.`)
   const faults = faultsOf(values.faults)
+  const deploys = faults.includes('deploy')
+  if (deploys && faults.length > 1) throw new UsageError('--faults deploy goes alone.')
   const calm = faults.length === 0
   const identities = IDENTITIES.find((who) => who === (values.identities ?? 'cookies'))
   if (!identities) throw new UsageError(`--identities is one of ${IDENTITIES.join(', ')}.`)
@@ -201,6 +208,8 @@ export function readOptions(args: readonly string[]) {
   }
   if ((values.edge === undefined) !== (values.origin === undefined))
     throw new UsageError('--edge and --origin go together.')
+  if (values.from !== undefined && !capacity && !deploys)
+    throw new UsageError('--from goes with --capacity, or with --faults deploy.')
   if (values.minutes !== undefined && calm) throw new UsageError('--minutes goes with --faults.')
   const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? (calm ? 'spike' : 'ramp')))
   if (!arrivals) throw new UsageError(`--arrivals is one of ${SHAPES.join(', ')}.`)
@@ -278,6 +287,7 @@ export function readOptions(args: readonly string[]) {
     shards: whole('shards', 1, 1, 256),
     cdn: values.cdn ?? false,
     faults,
+    from: deploys ? (values.from ?? previousCommit()) : null,
     capacity,
     seed: whole('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1),
     maxMinutes,

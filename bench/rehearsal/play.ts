@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { hallOf } from '../../dev/demo/hall.ts'
 import { UsageError } from '../../dev/lib/command.ts'
+import { codeOf } from '../../dev/release/commit.ts'
 import { type DemoShop, startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
@@ -310,7 +311,8 @@ const onRunning = (to: Target) => ({
 
 /** The system of a rehearsal: the running one that is named, or its own. */
 async function systemUnderTest(options: Options, shop: DemoShop | undefined, failed: (how: string) => void) {
-  const { edge, origin, adminToken, faults, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } = options
+  const { edge, origin, adminToken, faults, from, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } =
+    options
   const rate = String(options.providerRate ?? '')
   if (edge && origin) {
     if (!adminToken)
@@ -338,7 +340,8 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
       ...shop?.vars,
     },
   }
-  const killable = faults.length > 0 ? await startFragileSystem(settings, faults) : undefined
+  const killable =
+    faults.length > 0 ? await startFragileSystem(settings, faults, from && (await codeOf(from))) : undefined
   const system = killable?.system ?? (await startSystem(settings))
   if (!killable) void system.failed.then(failed)
   const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seededRandom(seed + 2))
