@@ -162,6 +162,7 @@ const CASES: Readonly<Record<string, Case>> = {
     { [attempts('charge', 'failed')]: 1, [attempts('charge', 'done')]: 100 },
     { [attempts('mail', 'failed')]: 1 },
   ),
+  JobsLate: slow('job_wait_seconds', 60),
   ScheduledActionFailed: {
     fires: { 'scheduled_runs_total{outcome="late"}': NOW.counted },
     rests: [{ 'scheduled_runs_total{outcome="done"}': NOW.counted }],

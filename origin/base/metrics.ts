@@ -23,6 +23,7 @@ const LAG_EVERY_MS = 100
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const UPDATE_SECONDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10]
+const JOB_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 
 /** `stores` says of each store whether it answers this process now. */
@@ -33,7 +34,8 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
 
   const counter = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     new Counter({ name, help, labelNames, registers })
-  const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers })
+  const histogram = <T extends string>(name: string, help: string, buckets: number[], ...labelNames: T[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers })
 
   const forgetting: (() => void)[] = []
 
@@ -143,6 +145,12 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       registers,
     }),
 
+    listenersDropped: counter(
+      'stream_listeners_dropped_total',
+      'Streams ended, whose readers read too slowly',
+      'stream',
+    ),
+
     // -- Scheduled actions and queues --
     scheduled: counter('scheduled_runs_total', 'Runs of scheduled actions, by outcome', 'outcome'),
     queueJobs: gauge(
@@ -152,6 +160,13 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       'state',
     ),
     jobAttempts: counter('job_attempts_total', 'Attempts of jobs: done, failed, dead, returned', 'queue', 'outcome'),
+    jobWait: histogram(
+      'job_wait_seconds',
+      'Time from the moment in which a job could begin to its attempt',
+      JOB_SECONDS,
+      'queue',
+    ),
+    jobSeconds: histogram('job_seconds', 'Time of an attempt of a job', JOB_SECONDS, 'queue', 'outcome'),
     queueAge: gauge('queue_oldest_seconds', 'For how long the oldest job that could begin has waited', 'queue'),
 
     // -- Stock --

@@ -149,7 +149,7 @@ test('a stop ends the streams', async () => {
 
 test('a reader who does not read is dropped, and the others go on', async () => {
   left = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`floor-${i}`, 1_000]))
-  const { port, url, listeners } = await startProcess()
+  const { port, url, metrics, listeners } = await startProcess()
   const lazy = connect(port, '127.0.0.1').pause()
   onTestFinished(() => void lazy.destroy())
   lazy.on('error', () => {})
@@ -168,4 +168,5 @@ test('a reader who does not read is dropped, and the others go on', async () => 
   }
   expect(await listeners()).toBe(1)
   expect(rounds).toBeGreaterThan(1)
+  expect(await metrics.registry.metrics()).toContain('stream_listeners_dropped_total{stream="sections"} 1')
 })

@@ -42,7 +42,7 @@ const WATCHED_FOR_MS = 10 * 60_000
 
 interface UpdatesDeps {
   readonly sales: Pick<Sales, 'get' | 'onRead' | 'readAgoMs' | 'nowMs'>
-  readonly metrics: Pick<Metrics, 'sectionUpdateSeconds' | 'sectionListeners'>
+  readonly metrics: Pick<Metrics, 'sectionUpdateSeconds' | 'sectionListeners' | 'listenersDropped'>
 }
 
 interface Listener {
@@ -272,8 +272,10 @@ export class SectionUpdates {
     for (const { response, untilMs } of [...watched.listeners]) {
       if (++written % SLICE === 0) await yieldTurn()
       if (response.destroyed || response.writableEnded) continue
-      if (response.writableLength > MAX_UNREAD_BYTES) response.destroy()
-      else if (performance.now() > untilMs) response.end()
+      if (response.writableLength > MAX_UNREAD_BYTES) {
+        response.destroy()
+        this.#deps.metrics.listenersDropped.inc({ stream: 'sections' })
+      } else if (performance.now() > untilMs) response.end()
       else {
         response.write(bytes)
         if (sinceMs !== null) this.#deps.metrics.sectionUpdateSeconds.observe((performance.now() - sinceMs) / 1000)

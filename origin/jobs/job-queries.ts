@@ -65,8 +65,8 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
         ${rooms.map(({ limit }) => limit)}::int[], ${rooms.map(({ queue }) => QUEUES[queue].leaseMs)}::float8[])
         as r (queue, group_id, max_jobs, lease_ms)),
     due as materialized (
-      select j.job_id, r.lease_ms from rooms r cross join lateral (
-        select job_id from jobs j
+      select j.job_id, j.run_at, r.lease_ms from rooms r cross join lateral (
+        select job_id, run_at from jobs j
         where j.queue = r.queue and j.group_id = r.group_id and ${isDue(sql)}
           -- The id is compared with a single value, because the planner would join the whole backlog otherwise.
           and (j.lane is null or j.job_id = (
@@ -77,7 +77,8 @@ export async function takeJobs(sql: Sql, rooms: readonly Room[]): Promise<Job[]>
       run_at = clock_timestamp() + lease_ms * interval '1 millisecond'
     from due where j.job_id = due.job_id
     returning j.job_id, j.queue, j.group_id, j.data, j.attempts as attempt,
-      (extract(epoch from clock_timestamp() - j.created_at) * 1000)::float8 as "ageMs"`
+      (extract(epoch from clock_timestamp() - j.created_at) * 1000)::float8 as "ageMs",
+      (extract(epoch from clock_timestamp() - due.run_at) * 1000)::float8 as "waitedMs"`
   return taken.sort((a, b) => a.job_id - b.job_id)
 }
 

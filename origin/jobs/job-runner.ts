@@ -42,7 +42,7 @@ interface RunnerDeps {
   readonly log: Logger
   /** Counts what became of the attempts. */
   readonly history?: Pick<QueueHistory, 'add'>
-  readonly metrics?: Pick<Metrics, 'jobAttempts'>
+  readonly metrics?: Pick<Metrics, 'jobAttempts' | 'jobWait' | 'jobSeconds'>
   /** Left out: the machine's. */
   readonly runtime?: Runtime
 }
@@ -98,10 +98,14 @@ export class JobRunner {
   #start(consumer: Consumer<QueueName>, jobs: readonly Job[]): void {
     if (jobs.length === 0) return
     const { queue } = consumer
+    const { metrics, runtime = machine } = this.#deps
     const open = new Set(jobs)
+    const beganMs = runtime.monotonicMs()
+    for (const { waitedMs } of jobs) metrics?.jobWait.observe({ queue }, Math.max(0, waitedMs) / 1000)
     if (QUEUES[queue].isRenewed) for (const job of jobs) this.#renewed.add(job)
     const countBusy = (change: number) => this.#busy.set(queue, (this.#busy.get(queue) ?? 0) + change)
     const end: End<QueueName> = async (job, outcome) => {
+      metrics?.jobSeconds.observe({ queue, outcome: outcome.end }, (runtime.monotonicMs() - beganMs) / 1000)
       await this.#endings
         .add({ job, outcome })
         .catch((error) => this.#deps.log.warn({ queue, error: String(error) }, 'job not ended; it is taken again'))

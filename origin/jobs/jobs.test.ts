@@ -117,6 +117,7 @@ test('jobs that fail, or kill their workers, stop no others, and die after their
   await addCharges('poison', 'killer', 'good')
   await sql`update jobs set attempts = ${QUEUES.charge.attempts} where data ->> 'order' = 'killer'`
   await sql`update jobs set attempts = ${QUEUES.charge.attempts - 1} where data ->> 'order' = 'poison'`
+  await sql`update jobs set run_at = run_at - interval '1 hour' where data ->> 'order' = 'good'`
   const [ran, gaveUp]: [string[], string[]] = [[], []]
   const consumer: Consumer<'charge'> = {
     queue: 'charge',
@@ -140,6 +141,18 @@ test('jobs that fail, or kill their workers, stop no others, and die after their
     ['charge', 'done', 1],
     ['charge', 'failed', 1],
   ])
+  const text = await metrics.registry.metrics()
+  const figure = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')[1],
+    )
+  expect(figure('job_wait_seconds_bucket{le="300",queue="charge"}')).toBe(2)
+  expect(figure('job_wait_seconds_sum{queue="charge"}')).toBeGreaterThanOrEqual(3_600)
+  for (const outcome of ['done', 'failed', 'dead'])
+    expect(figure(`job_seconds_count{queue="charge",outcome="${outcome}"}`)).toBe(1)
   expect(ran).toEqual(['poison', 'good'])
   expect(gaveUp.sort()).toEqual(['killer', 'poison'])
   expect(await sql`select state, error from jobs order by job_id`).toEqual([

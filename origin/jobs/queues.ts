@@ -138,6 +138,8 @@ export interface Job<Name extends QueueName = QueueName> {
   /** The first attempt is 1. */
   readonly attempt: number
   readonly ageMs: number
+  /** The time for which it could have begun. */
+  readonly waitedMs: number
 }
 
 /** The period in which another attempt makes sense. */

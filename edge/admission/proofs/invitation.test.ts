@@ -38,6 +38,12 @@ it('knows a visitor again whose join failed after their invitation was used', as
   await result(sale, 'redeemed')
   const failed = await sale.form('/queue', { invitation: 'SUMMER-24' }, JSON_CLIENT, broken)
   expect(failed.status).toBe(503)
+  const counted = async () => {
+    await call(`/sales/${sale.name}/schedule`)
+    const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+    return requests.map(({ query }) => new URLSearchParams(query).get('counts')).join()
+  }
+  await expect.poll(counted).toContain('"refusals":{"try-again":1}')
   const cookie = cookiesOf(failed)
   expect(cookie).toMatch(/^visitor-secret=/)
   expect((await sale.form('/queue', { invitation: 'SUMMER-24' }, { ...JSON_CLIENT, cookie })).status).toBe(201)
