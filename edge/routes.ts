@@ -37,7 +37,7 @@ import { asset } from './pages/assets.ts'
 import { preview, previewDraft } from './preview/preview.ts'
 import { cfWaitingRoom } from './protect/cf-waiting-room.ts'
 import { showWantedPage } from './protect/protect.ts'
-import { handoverJwks, health, jwks, purge, refresh } from './queue/backend.ts'
+import { deletePlaces, handoverJwks, health, jwks, purge, refresh, showPlaces } from './queue/backend.ts'
 import { shopError } from './queue-it/error-page.ts'
 import { debugAddress, pullIntegration, pushIntegration } from './queue-it/integration.ts'
 import { enqueue } from './queue-it/mobile.ts'
@@ -50,7 +50,7 @@ import { beginSigningIn, endSigningIn, signOut } from './sign-in/sign-in.ts'
 /** What a path names, by its pattern. */
 type Params = Readonly<
   Record<
-    | ('sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file' | 'mac' | 'type')
+    | ('sale' | 'section' | 'order' | 'queue' | 'state' | 'page' | 'image' | 'file' | 'mac' | 'type' | 'visitor')
     | ('customer' | 'named' | 'event' | 'place' | 'cause'),
     string
   >
@@ -190,6 +190,12 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   '/internal/sales/:queue/refresh': post(({ queue }, call) => refresh(queue, call)),
   '/internal/sales/:sale/schedule': get(saleRoute(scheduleForOrigin)),
   '/internal/sales/:sale/purge': post(saleRoute(purge)),
+  '/internal/sales/:sale/visitors/:visitor': {
+    methods: {
+      GET: ({ sale, visitor }, call) => showPlaces(sale, decodeURIComponent(visitor), call),
+      DELETE: ({ sale, visitor }, call) => deletePlaces(sale, decodeURIComponent(visitor), call),
+    },
+  },
   '/internal/sales/:sale/preview/:state': post(({ sale, state }, call) => previewDraft(sale, state, call)),
 }
 
@@ -236,6 +242,16 @@ function refuseMethod({ methods }: Route, call: Call): Response {
 }
 
 const isAnything = () => true
+/** Three characters for each byte of a token's subject. */
+const MAX_VISITOR = 600
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
 const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   sale: (text) => v.is(SaleId, text),
   section: (text) => v.is(SectionId, text),
@@ -256,6 +272,7 @@ const isValid: Readonly<Record<keyof Params, (text: string) => boolean>> = {
   event: isAnything,
   place: isAnything,
   cause: isAnything,
+  visitor: (text) => text.length <= MAX_VISITOR && isDecodable(text),
 }
 
 const router = new TrieRouter<Route>()

@@ -82,6 +82,7 @@ export const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   '/internal/sales/{sale}/schedule': 'for the origin',
   '/internal/sales/{sale}/purge': 'for the origin',
   '/internal/sales/{sale}/preview/{state}': 'for the origin',
+  '/internal/sales/{sale}/visitors/{visitor}': 'for the origin',
 }
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description })

@@ -56,6 +56,15 @@ const Room = v.object({
     '1',
     'Ticket shards of a sale without `expected_visitors`; must not change during one',
   ),
+  JURISDICTION: optional(
+    v.picklist(['eu'], 'must be eu'),
+    'Where Durable Objects run and store, on Cloudflare: `eu`, else anywhere; must not change once a sale exists',
+  ),
+  PLACES_RETENTION_DAYS: setting(
+    whole(0, 3650),
+    '30',
+    "Days from a sale's end until the ticket shards delete who stood in line",
+  ),
   CLAIM_SECONDS: setting(number(1, 24 * 3600), '180', 'How long a turn can be claimed'),
   ADMISSIONS_PER_UNIT: setting(number(1, 1000), '1.2', 'Most people on their way in or inside for each available unit'),
   NO_SHOW_BOOST: setting(
@@ -296,6 +305,7 @@ export function readRoomConfig(env: Env) {
     internalUrl: room.INTERNAL_URL ?? room.ORIGIN_URL,
     edgeToken: room.EDGE_TOKEN,
     ticketShards: room.TICKET_SHARDS,
+    placesRetentionDays: room.PLACES_RETENTION_DAYS,
     beaconUrl: room.DRAW_BEACON_URL ?? null,
     cachePurgeUrl: room.CACHE_PURGE_URL ?? null,
     cachePurgeToken: room.CACHE_PURGE_TOKEN,

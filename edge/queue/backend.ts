@@ -1,10 +1,12 @@
 /** What other programs call: the origin, backends that check admissions, a health check. */
 import { timingSafeEqual } from 'hono/utils/buffer'
-import { edgeTokens } from '../../shared/api/internal.ts'
+import { edgeTokens, type StoredPlaces } from '../../shared/api/internal.ts'
 import { purgeOwnCache } from '../http/cache.ts'
 import { type Call, refuse, sendJson, sendNothing } from '../http/call.ts'
+import { forgetPlaces, storedPlaces } from './numbers/stored-places.ts'
 import { roomOf, withRetries } from './rpc.ts'
 import { storeSnapshot } from './sale-cache.ts'
+import { publicNow } from './sale-now.ts'
 
 /** `POST /internal/sales/{queue}/refresh`: the origin says that something has changed for a line of a sale. */
 export async function refresh(queue: string, call: Call): Promise<Response> {
@@ -21,6 +23,20 @@ export async function refresh(queue: string, call: Call): Promise<Response> {
 export async function purge(sale: string, call: Call): Promise<Response> {
   await requireEdgeToken(call)
   return (await purgeOwnCache(sale, call)) ? sendNothing() : refuse('try-again', { retry_after_seconds: 1 })
+}
+
+/** `GET /internal/sales/{sale}/visitors/{visitor}`: what the ticket shards store of a visitor. */
+export async function showPlaces(sale: string, visitor: string, call: Call): Promise<Response> {
+  await requireEdgeToken(call)
+  const places = await storedPlaces(await publicNow(sale, call), visitor, call)
+  return places ? sendJson({ places } satisfies StoredPlaces) : refuse('try-again', { retry_after_seconds: 1 })
+}
+
+/** `DELETE /internal/sales/{sale}/visitors/{visitor}`: the visitor asks to be forgotten. */
+export async function deletePlaces(sale: string, visitor: string, call: Call): Promise<Response> {
+  await requireEdgeToken(call)
+  const isDone = await forgetPlaces(await publicNow(sale, call), visitor, call)
+  return isDone ? sendNothing() : refuse('try-again', { retry_after_seconds: 1 })
 }
 
 /** For calls of the origin. */

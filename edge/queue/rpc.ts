@@ -95,15 +95,27 @@ export interface ShardCalls extends UpstreamCalls {
   leave(request: LeaveRequest): Promise<void>
   /** True for each number whose place was given up. */
   haveLeft(numbers: readonly number[]): Promise<readonly boolean[]>
+  deletePlaces(): Promise<void>
+  /** The visitor's number, whether they have left or not. */
+  storedOf(visitor: string): Promise<FoundNumber>
+  /** Deletes the visitor's row; the result says whether there was one. */
+  forget(visitor: string): Promise<{ readonly forgotten: boolean }>
 }
 
+/**
+ * The objects of a class, within the jurisdiction that is set. An object of the same name elsewhere is another one.
+ * Cloudflare alone has jurisdictions; workerd throws.
+ */
+const within = (namespace: DurableObjectNamespace, { JURISDICTION }: Env) =>
+  JURISDICTION ? namespace.jurisdiction(JURISDICTION as DurableObjectJurisdiction) : namespace
+
 export function roomOf(queue: string, env: Env): RoomCalls {
-  return releasing<RoomCalls>(env.WAITING_ROOM.getByName(queue))
+  return releasing<RoomCalls>(within(env.WAITING_ROOM, env).getByName(queue))
 }
 
 /** A ticket shard, a hub or a mirror, by its name (numbers/tree.ts). */
 export function objectOf(name: string, env: Env): ShardCalls {
-  return releasing<ShardCalls>(env.TICKET_SHARD.getByName(name))
+  return releasing<ShardCalls>(within(env.TICKET_SHARD, env).getByName(name))
 }
 
 export function shardOf(queue: string, index: number, shards: number, env: Env): ShardCalls {

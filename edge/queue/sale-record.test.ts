@@ -23,6 +23,7 @@ const CONFIG: RoomConfig = {
   internalUrl: '',
   edgeToken: '',
   ticketShards: 1,
+  placesRetentionDays: 30,
   beaconUrl: null,
   cachePurgeUrl: null,
   cachePurgeToken: undefined,

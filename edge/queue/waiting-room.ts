@@ -26,6 +26,7 @@ import { objectNames } from './numbers/tree.ts'
 import { type StateTimes, timesAfter, withTheWay } from './pace/congestion.ts'
 import { REFRESH_EVERY_MS } from './pace/controller.ts'
 import { uncalled } from './pace/memory.ts'
+import { PlaceRetention } from './place-retention.ts'
 import { steadyMs } from './room-clock.ts'
 import {
   type LeaseRequest,
@@ -98,6 +99,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   #joined: number
   #storingCounts: ReturnType<typeof setTimeout> | null = null
   readonly #purges: CachePurges
+  readonly #retention: PlaceRetention
   /** How many of the shards were started in this round. */
   #warmed = 0
   /** Readers who wait for a newer schedule. */
@@ -110,6 +112,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#sale = stored ?? null
     this.#next = ctx.storage.kv.get<number>('next') ?? FIRST_NUMBER
     this.#purges = new CachePurges(ctx.storage)
+    this.#retention = new PlaceRetention(ctx.storage, this.#config.placesRetentionDays)
     const counted = ctx.storage.kv.get<StoredCounts>('counts')
     // The counts are stored from the first join on.
     this.#joined = counted ? counted.joined : 0
@@ -191,6 +194,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     // The next refresh waits for this alarm, so it does not wait for a slow cache.
     this.ctx.waitUntil(this.#purgeIfDue(this.#sale))
     await this.#warmShards(this.#sale)
+    await this.#deletePlacesIfDue(this.#sale)
   }
 
   // -- The origin's state ------------------------------------------------------------------------------------------
@@ -359,6 +363,12 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     if (isMade && this.#sale) await this.#setAlarm(this.#sale, Date.now())
   }
 
+  async #deletePlacesIfDue(sale: SaleRecord) {
+    const shards = sale.state.ticket_shards ?? this.#config.ticketShards
+    const deletePlaces = (name: string) => objectOf(name, this.env).deletePlaces()
+    await this.#retention.deleteDue(queueOfRecord(sale), sale, shards, deletePlaces)
+  }
+
   // -- Readers -----------------------------------------------------------------------------------------------------
 
   #snapshot(hasPolicy?: string): SnapshotResponse {
@@ -386,8 +396,10 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const isReported = this.#counts.isEmpty() && this.#purges.failures !== 0
     const isSettled = isFinal(phase) && this.#waiting.size === 0 && isReported
     const purgeAtMs = this.#purges.nextAtMs
+    this.#retention.note(sale, nowMs)
     if (isSettled) {
-      if (purgeAtMs !== null) await this.ctx.storage.setAlarm(Math.max(nowMs, purgeAtMs))
+      const dueAtMs = [purgeAtMs, this.#retention.nextAtMs(sale, nowMs)].filter((ms) => ms !== null)
+      if (dueAtMs.length > 0) await this.ctx.storage.setAlarm(Math.max(nowMs, Math.min(...dueAtMs)))
       return
     }
     const opensInMs = sale.opensAtMs - nowMs

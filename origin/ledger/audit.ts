@@ -11,7 +11,7 @@ import { isParcel } from './order-statements.ts'
 export const ADMIN_NAME = 'admin'
 
 /** The actions that read personal data. They change nothing, and are not part of a timeline. */
-export const READS = ['order read', 'orders searched', 'orders exported'] as const
+export const READS = ['order read', 'orders searched', 'orders exported', 'person exported'] as const
 
 /** The sale of entries that concern all sales. */
 export const ALL_SALES = ''

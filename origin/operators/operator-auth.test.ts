@@ -36,7 +36,7 @@ const CALLS: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       /sales/:sale/rules/:rule /sales/:sale/sections/:section`,
   },
   owner: {
-    GET: '/operators',
+    GET: '/operators /visitors/:visitor',
     POST: `/operators /sales/:sale/scheduled/:action/resume /webhooks /webhooks/:endpoint/replay
       /webhooks/:endpoint/test`,
     PUT: '/alerts',

@@ -1,4 +1,4 @@
-/** The operators' calls for support: find an order, read its timeline, add a note to it, and forget a visitor. */
+/** The operators' calls for support: find an order, read its timeline, note on it; export and forget a visitor. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { instant, OrderId, ProductId, pageLimit, SaleId } from '../../shared/api/fields.ts'
@@ -19,6 +19,7 @@ import type { OperatedSales } from '../sales/sales.ts'
 import { foundOrder, orderHistory } from './history.ts'
 import { countByStatus } from './order-filters.ts'
 import { findOrderIds, kindOfSearch, type Search } from './order-search.ts'
+import { exportPerson, forgetPlaces, type PersonDeps } from './person.ts'
 import { insertNote, readAbout } from './support-queries.ts'
 
 /** The number of found orders on a page, by default and at most. */
@@ -68,13 +69,13 @@ type Asked = Omit<v.InferOutput<typeof SearchQuery>, 'limit' | 'after'>
 /** A visitor's name is at most as long as a token's subject. */
 const Visitor = v.object({ visitor: v.pipe(v.string(), v.maxLength(200, 'at most 200 characters')) })
 
-interface SupportDeps {
-  readonly sql: Sql
+interface SupportDeps extends PersonDeps {
   readonly sales: Pick<OperatedSales, 'nowMs'>
   readonly searches: Pick<RecentSearches, 'remove'>
 }
 
-export function supportRoutes({ sql, sales, searches }: SupportDeps) {
+export function supportRoutes({ sql, sales, searches, redis, config }: SupportDeps) {
+  const person = { sql, redis, config }
   const reads = new ReadAudit(sql)
   return (
     new Hono()
@@ -124,11 +125,20 @@ export function supportRoutes({ sql, sales, searches }: SupportDeps) {
         return c.json(await insertNote(sql, order_id, { operator: operatorOf(c), text }), 201)
       })
 
+      .get('/visitors/:visitor', requireRole('owner'), async (c) => {
+        const { visitor } = parse(Visitor, c.req.param())
+        await audit(sql, [
+          { actor: operatorOf(c), action: 'person exported' satisfies (typeof READS)[number], sale: ALL_SALES },
+        ])
+        return c.json(await exportPerson(person, visitor))
+      })
+
       /** Repeating it is harmless: an unknown visitor counts as forgotten. */
       .delete('/visitors/:visitor', requireRole('owner'), async (c) => {
         const { visitor } = parse(Visitor, c.req.param())
         await searches.remove(visitor, undefined)
-        return c.json(await forgetVisitor(sql, visitor, operatorOf(c)))
+        const forgotten = await forgetVisitor(sql, visitor, operatorOf(c))
+        return c.json({ ...forgotten, sales_unreached: await forgetPlaces(person, visitor) })
       })
   )
 }

@@ -255,6 +255,11 @@ export const MAX_SHARDS = 2_000
 
 export const shardsFor = (visitors: number) => Math.min(MAX_SHARDS, Math.ceil(visitors / VISITORS_PER_SHARD))
 
+/** What the ticket shards of a sale store of one visitor: their number in each of its lines. */
+export const StoredPlaces = v.object({ places: v.array(v.object({ line: v.string(), number: v.number() })) })
+export type StoredPlaces = v.InferOutput<typeof StoredPlaces>
+export type StoredPlace = StoredPlaces['places'][number]
+
 /** The price of a choice, as the origin calculates it before a reservation. */
 export const Quote = v.object({
   ...Totals.entries,

@@ -3145,8 +3145,25 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
+   * Export what is kept of a person.
+   * The rows of the ledger by table, the counts in Redis, and the places in line; these are null where the edge did not answer. The name is as in the orders: `user:` and the account for who signs in.
+   * Role: `owner`.
+   */
+  readonly exportVisitor: {
+    readonly path: {
+      /** The visitor, or `user:` and the account. */
+      readonly visitor: string
+    }
+    readonly answer: {
+      readonly visitor: string
+      readonly ledger: Readonly<Record<string, readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[]>>
+      readonly redis: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[]
+      readonly places: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[] | null
+    }
+  }
+  /**
    * Forget a person.
-   * Repeating it is harmless. What a running sale still needs goes when it is over.
+   * Repeating it is harmless. What a running sale still needs goes when it is over. `sales_unreached` is the number of sales whose ticket shards did not answer: repeat the call.
    * Role: `owner`.
    */
   readonly forgetVisitor: {
@@ -3159,6 +3176,7 @@ export interface OperatorsCalls {
       readonly notes: number
       readonly orders: number
       readonly orders_later: number
+      readonly sales_unreached: number
     }
   }
   /**
@@ -3968,6 +3986,7 @@ export const ROUTES = {
   moveSeat: ['POST', '/admin/orders/{order}/move'],
   exportOrders: ['GET', '/admin/sales/{sale}/orders'],
   sellAtBoxOffice: ['POST', '/admin/sales/{sale}/box-office'],
+  exportVisitor: ['GET', '/admin/visitors/{visitor}'],
   forgetVisitor: ['DELETE', '/admin/visitors/{visitor}'],
   putSection: ['PUT', '/admin/sales/{sale}/sections/{section}'],
   removeSection: ['DELETE', '/admin/sales/{sale}/sections/{section}'],

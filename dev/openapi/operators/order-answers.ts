@@ -88,7 +88,20 @@ export const OrderHistory = v.object({
 })
 
 export const Note = v.object({ operator: text, text, at: text })
-export const Forgotten = v.object({ contacts: whole, notes: whole, orders: whole, orders_later: whole })
+export const Forgotten = v.object({
+  contacts: whole,
+  notes: whole,
+  orders: whole,
+  orders_later: whole,
+  sales_unreached: whole,
+})
+const rows = v.array(v.record(text, anything))
+export const KeptOfPerson = v.object({
+  visitor: text,
+  ledger: v.record(text, rows),
+  redis: rows,
+  places: v.nullable(rows),
+})
 
 /** An order that was deleted since has its id and its status only. */
 export const OrderThen = v.union([Order, v.object({ order_id: text, status: v.nullable(text) })])

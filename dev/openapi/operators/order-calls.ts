@@ -11,6 +11,7 @@ import {
   Forgotten,
   FoundOrders,
   Hall,
+  KeptOfPerson,
   Note,
   OrderCounts,
   OrderHistory,
@@ -189,15 +190,26 @@ export const orderCalls: Calls = {
     },
   },
   '/visitors/{visitor}': {
+    get: {
+      id: 'exportVisitor',
+      summary: 'Export what is kept of a person',
+      description:
+        'The rows of the ledger by table, the counts in Redis, and the places in line; these are null where the edge ' +
+        'did not answer. The name is as in the orders: `user:` and the account for who signs in.',
+      answers: { 200: { description: 'All that is kept.', schema: KeptOfPerson } },
+      problems: ['invalid-fields'],
+    },
     delete: {
       id: 'forgetVisitor',
       summary: 'Forget a person',
-      description: 'Repeating it is harmless. What a running sale still needs goes when it is over.',
+      description:
+        'Repeating it is harmless. What a running sale still needs goes when it is over. `sales_unreached` is the ' +
+        'number of sales whose ticket shards did not answer: repeat the call.',
       answers: {
         200: {
           description: 'What was forgotten, and what will be.',
           schema: Forgotten,
-          example: { contacts: 1, notes: 0, orders: 1, orders_later: 0 },
+          example: { contacts: 1, notes: 0, orders: 1, orders_later: 0, sales_unreached: 0 },
         },
       },
       problems: ['invalid-fields'],

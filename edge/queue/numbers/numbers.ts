@@ -3,7 +3,6 @@
  * unknown visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls
  * a second.
  */
-import { queueName } from '../../../shared/api/access.ts'
 import { hashOf } from '../../../shared/lib/hash.ts'
 import { RecentMap } from '../../../shared/lib/recent-map.ts'
 import { isAhead, Waiting } from '../../http/waiting.ts'
@@ -20,7 +19,7 @@ import {
 import { readSale, type SaleNow } from '../sale-cache.ts'
 import { BatchedCalls } from './batched-calls.ts'
 import { Block, IsolateDemand } from './lease.ts'
-import { shardName } from './tree.ts'
+import { choicesOf, shardName } from './tree.ts'
 
 /** The limit of queues with a block in memory. Beyond it, the block that was used longest ago becomes a gap. */
 const MAX_BLOCKS = 1_000
@@ -182,10 +181,8 @@ async function chosenLine(
   return (await choose(chosen)) === null ? null : wanted
 }
 
-/** No line has an empty name. */
-const choicesOf = (sale: string) => queueName(sale, '')
 const idOf = (line: string) => hashOf(line) + 1
-const shardFor = (visitor: string, shards: number) => hashOf(visitor) % shards
+export const shardFor = (visitor: string, shards: number) => hashOf(visitor) % shards
 const shardOfVisitor = ({ queue, visitor }: JoinRequest, shards: number) =>
   shardName(queue, shardFor(visitor, shards), shards)
 

@@ -149,6 +149,30 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     return numbers.map((number) => sql.exec('select 1 from left_places where number = ?', number).toArray().length > 0)
   }
 
+  async storedOf(visitor: string): Promise<FoundNumber> {
+    if (!this.#hasTables) return { number: null }
+    const [found] = this.ctx.storage.sql
+      .exec<Pick<VisitorRow, 'number'>>('select number from visitors where visitor = ?', visitor)
+      .toArray()
+    return { number: found?.number ?? null }
+  }
+
+  /** The place is given up with the name: a token of it is good for no turn, and its payment for no other number. */
+  async forget(visitor: string): Promise<{ readonly forgotten: boolean }> {
+    const { number } = await this.storedOf(visitor)
+    if (number === null) return { forgotten: false }
+    this.#storeSpent(visitor)
+    this.ctx.storage.sql.exec('insert or ignore into left_places values (?)', number)
+    this.ctx.storage.sql.exec('delete from visitors where visitor = ?', visitor)
+    return { forgotten: true }
+  }
+
+  /** Deletes everything that is stored: who stood in the queue, a while after its end. */
+  async deletePlaces(): Promise<void> {
+    await this.ctx.storage.deleteAll()
+    this.#hasTables = false
+  }
+
   /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */
   take(request: LeaseRequest): Promise<LeaseResponse> {
     return this.#sublease(request, Math.min(LEASE_MS, request.for_ms ?? ISOLATE_LEASE_MS))

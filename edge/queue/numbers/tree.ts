@@ -13,6 +13,7 @@
  *
  * The numbers below keep each object under 60 % of what it can serve, at 2 and 20 million visitors (`npm run model`).
  */
+import { queueName } from '../../../shared/api/access.ts'
 import { HUB_LEASE_MS, LEASE_MS } from './lease.ts'
 
 /** Up to this number of shards call the waiting room directly. */
@@ -37,6 +38,12 @@ const hubName = (queue: string, index: number) => `${queue}/hub-${index}`
 
 export const mirrorName = (queue: string, index: number, shards: number) =>
   shards > DIRECT_SHARDS ? `${queue}/mirror-${index}` : shardName(queue, index, shards)
+
+/**
+ * The queue whose shards record which line of a sale a visitor has chosen, and give no numbers. No line has an empty
+ * name.
+ */
+export const choicesOf = (sale: string) => queueName(sale, '')
 
 export const isHub = (name: string) => /\/hub-\d{1,9}$/.test(name)
 

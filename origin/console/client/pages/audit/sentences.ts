@@ -129,6 +129,7 @@ const SENTENCES: Readonly<Record<string, (sides: Sides) => string>> = {
   'order read': () => 'read the order and its contact',
   'orders searched': ({ after }) => `searched orders by ${String(after.by)}`,
   'orders exported': () => 'exported all orders',
+  'person exported': () => 'exported what is kept of a person',
   visitor_forgotten: ({ after }) => `forgot a visitor, with ${some(after.orders, 'order')}`,
   'operator added': ({ before, after }) =>
     before.name === undefined
