@@ -3,8 +3,9 @@
  *
  *     node origin/command.ts api
  */
+import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { ConfigError, readDatabaseUrl } from './base/env.ts'
+import { ConfigError, readAddress, readDatabaseUrl } from './base/env.ts'
 
 const HELP = `The origin of a flash sale. docs/settings.md lists its settings.
 
@@ -12,12 +13,15 @@ const HELP = `The origin of a flash sale. docs/settings.md lists its settings.
   worker                         serves them too, and does the background work
   migrate                        migrates the ledger; needs DATABASE_URL alone
   operator add NAME --role ROLE  makes an operator and prints the key; also: list, revoke NAME
+  lost-orders                    after the ledger was restored, before a process starts: prints as CSV the orders that
+                                 Redis knows and the ledger has no more; needs DATABASE_URL and REDIS_URL
   healthcheck                    exits with 0 if the process beside it is ready, by OPS_HOST and OPS_PORT`
 
 /** The address of a process that listens on every one. */
 const ANY_ADDRESS = /^(0\.0\.0\.0|::)$/
 /** A readiness takes a second at most, and a container that is busy a few. */
 const HEALTH_WITHIN_MS = 5_000
+const REDIS_WITHIN_MS = 10_000
 
 async function main([name, ...args]: readonly string[]): Promise<number | undefined> {
   switch (name) {
@@ -31,6 +35,8 @@ async function main([name, ...args]: readonly string[]): Promise<number | undefi
       return undefined
     case 'operator':
       return operator(args)
+    case 'lost-orders':
+      return printLostOrders()
     case 'healthcheck':
       return healthcheck()
     default:
@@ -63,6 +69,39 @@ async function operator(args: readonly string[]): Promise<number> {
   } finally {
     await sql.end({ timeout: 2 })
   }
+}
+
+async function printLostOrders(): Promise<number> {
+  const [{ RedisUrl }, { connect }, { requireMigrated }, { connectRedis }, { lostOrders }, { stringify }, { pino }] =
+    await Promise.all([
+      import('./base/config.ts'),
+      import('./ledger/connection.ts'),
+      import('./ledger/migrate.ts'),
+      import('./lib/redis/redis.ts'),
+      import('./stock/lost-orders.ts'),
+      import('csv-stringify/sync'),
+      import('pino'),
+    ])
+  const url = readDatabaseUrl(process.env)
+  const redisUrl = readAddress(process.env, 'REDIS_URL', RedisUrl)
+  await requireMigrated(url)
+  const sql = connect(url, 1)
+  const redis = connectRedis(redisUrl, pino({ level: 'silent' }))
+  const columns = ['order_id', 'sale', 'status', 'visitor', 'email']
+  let lost = 0
+  try {
+    await once(redis, 'ready', { signal: AbortSignal.timeout(REDIS_WITHIN_MS) })
+    process.stdout.write(stringify([columns]))
+    for await (const orders of lostOrders(sql, redis)) {
+      lost += orders.length
+      process.stdout.write(stringify(orders, { columns }))
+    }
+  } finally {
+    redis.disconnect()
+    await sql.end({ timeout: 2 })
+  }
+  console.error(`${lost} orders are in Redis and not in the ledger.`)
+  return 0
 }
 
 async function healthcheck(): Promise<number> {

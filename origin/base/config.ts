@@ -25,6 +25,11 @@ import {
 
 /** Shorter secrets can be guessed, or are no HS256 key. */
 const MIN_SECRET_LENGTH = 32
+export const RedisUrl = v.pipe(
+  v.string(),
+  v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
+)
+
 const Settings = v.object({
   NODE_ENV: optional(
     v.string(),
@@ -59,10 +64,7 @@ const Settings = v.object({
       '`sslrootcert=PATH` names the authority, `passwordfile=PATH` the password, which is read for each connection',
   ),
   REDIS_URL: required(
-    v.pipe(
-      v.string(),
-      v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
-    ),
+    RedisUrl,
     'Redis: `redis://`, `redis+sentinel://host:port,../name` or `redis+cluster://host:port,..`; ' +
       '`rediss` for TLS, verified, with `?cafile=PATH` for the authority, and `passwordfile=PATH` as above',
   ),

@@ -31,12 +31,15 @@ export function withFiles(env: Env, names: readonly string[], errors: string[]):
   return all
 }
 
-/** The address of the ledger, for commands that need nothing else. Throws ConfigError with a line for each fault. */
-export function readDatabaseUrl(env: Env): string {
+/** The address of the ledger, for commands that need no other settings. */
+export const readDatabaseUrl = (env: Env) => readAddress(env, 'DATABASE_URL', DatabaseUrl)
+
+/** Throws ConfigError with a line for each fault. */
+export function readAddress(env: Env, name: string, schema: v.GenericSchema<string>): string {
   const errors: string[] = []
-  const { DATABASE_URL = '' } = withFiles(env, ['DATABASE_URL'], errors)
-  const parsed = v.safeParse(DatabaseUrl, DATABASE_URL)
-  if (!parsed.success) errors.push(`DATABASE_URL: ${parsed.issues[0].message}`)
+  const address = withFiles(env, [name], errors)[name] ?? ''
+  const parsed = v.safeParse(schema, address)
+  if (!parsed.success) errors.push(`${name}: ${parsed.issues[0].message}`)
   if (errors.length > 0) throw new ConfigError(errors.join('\n'))
-  return DATABASE_URL
+  return address
 }

@@ -2,28 +2,18 @@
  * The ledger moves to another server by pg_dump and pg_restore. Every reader and the feed continue, and miss nothing.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { startPostgres } from '../../dev/servers/postgres.ts'
+import { hasPostgresTools, postgresBinaries, postgresTool } from '../../test/lib/postgres-tools.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { connect, type Sql } from '../ledger/connection.ts'
 import { prepare } from '../ledger/migrate.ts'
 import { readEvents } from './reader.ts'
 import { watchEvents } from './watch.ts'
 
-/**
- * The folder of a complete Postgres with its tools on this machine, since the npm package contains only the server.
- */
-const folders = [18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`)
-const installed = [...(process.env.PATH ?? '').split(delimiter), ...folders]
-  .filter((folder) => folder !== '')
-  .find((folder) => ['postgres', 'initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name))))
-const binary = (name: string) => join(installed ?? '', name)
-
 async function startLedger(): Promise<{ url: string; sql: Sql }> {
-  const server = await startPostgres({ binaries: { postgres: binary('postgres'), initdb: binary('initdb') } })
+  const server = await startPostgres({ binaries: postgresBinaries })
   const sql = connect(server.url, 4)
   onTestFinished(async () => {
     await sql.end({ timeout: 1 })
@@ -41,7 +31,7 @@ async function read(sql: Sql, reader: string): Promise<string[]> {
   return types
 }
 
-test.skipIf(!installed)(
+test.skipIf(!hasPostgresTools)(
   'the log goes on after pg_restore, also with what was written before anybody noticed',
   async () => {
     const [from, to] = await Promise.all([startLedger(), startLedger()])
@@ -52,8 +42,8 @@ test.skipIf(!installed)(
     expect(await read(from.sql, 'one')).toEqual(['a', 'b'])
     await write(from.sql, 'c')
 
-    const dump = execFileSync(binary('pg_dump'), ['--format=custom', from.url], { maxBuffer: 1e9 })
-    execFileSync(binary('pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${to.url}`], { input: dump })
+    const dump = execFileSync(postgresTool('pg_dump'), ['--format=custom', from.url], { maxBuffer: 1e9 })
+    execFileSync(postgresTool('pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${to.url}`], { input: dump })
     const { sql } = to
     const metrics = createMetrics()
     const watch = () => watchEvents({ sql, metrics, log: pino({ level: 'silent' }) })
