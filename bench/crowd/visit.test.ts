@@ -186,7 +186,7 @@ const WAYS: readonly [what: string, answers: Record<string, Answer[]>, tally: ob
   ],
   [
     'a join that met a problem on a page ends as that says',
-    { [JOIN]: [[410, '<p class="quiet"><code>410 sold-out</code></p>']] },
+    { [JOIN]: [[410, '<p class="quiet"><code>410 sold-out 0199-a</code></p>']] },
     { ends: { sold_out: 1 } },
     {},
   ],

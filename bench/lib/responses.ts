@@ -84,7 +84,7 @@ export const refusalIn = (answer: Answer): Refusal => ({ ...objectIn(answer), ty
 /** The type of a problem, even if it is shown as a page. */
 export function problemType(answer: Answer): string {
   const type = (objectIn(answer) as { type?: unknown } | null)?.type
-  const shown = /<code>\d+ ([\w-]+)<\/code>/.exec(answer.body)?.[1]
+  const shown = /<code>\d+ ([\w-]+) /.exec(answer.body)?.[1]
   return String(type ?? (shown ? `/problems/${shown}` : ''))
 }
 

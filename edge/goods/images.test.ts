@@ -17,6 +17,7 @@ it('passes a picture on, to be kept for good', async () => {
     'cache-control': 'public, max-age=31536000, immutable',
     'cdn-cache-control': 'public, max-age=31536000',
     'x-content-type-options': 'nosniff',
+    'x-request-id': expect.any(String),
   })
   expect((await call(`${path}/640.webp`, { headers: { 'if-none-match': '"a"' } })).status).toBe(304)
 })

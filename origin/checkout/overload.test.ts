@@ -133,7 +133,7 @@ describe('a sale that is sold out', () => {
     const responses = async () => {
       const answers: Answer[] = []
       for (const call of calls) answers.push(await origin.checkout(sale, call))
-      return answers.map(({ status, headers, body: { order_token, ...body } }, index) => ({
+      return answers.map(({ status, headers, body: { order_token, request_id, ...body } }, index) => ({
         status,
         body,
         // A key that was answered with another key's order is stored by the gate alone, so a rebuild may lose it.
