@@ -28,7 +28,7 @@ const LISTS = [
 ]
 /** The parts of the repository that are copied, and results of builds that are not. */
 const PARTS = ['bench', 'client', 'deploy', 'dev', 'docs', 'edge', 'examples', 'origin', 'shared', 'test', 'vendor']
-const FILES = ['README.md', 'package.json', 'package-lock.json', 'tsconfig.json', 'wrangler.toml']
+const FILES = ['.squawk.toml', 'README.md', 'package.json', 'package-lock.json', 'tsconfig.json', 'wrangler.toml']
 const BUILT = /\/(dist|results|\.wrangler)(\/|$)/
 
 const isGone = (path: string) => FEATURES.some((gone) => path === gone || path.startsWith(`${gone}/`))
