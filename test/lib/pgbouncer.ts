@@ -52,7 +52,7 @@ ignore_startup_parameters = ${ignored.join(', ')}
         await sql`select 1`
         return true
       } catch (error) {
-        return /^08P01|26000$/.test((error as { code?: string }).code ?? '')
+        return /^(08P01|26000)$/.test((error as { code?: string }).code ?? '')
       } finally {
         await sql.end({ timeout: 1 })
       }
