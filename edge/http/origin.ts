@@ -49,7 +49,7 @@ interface OriginCall extends RequestInit {
 export async function callOrigin(path: string, init: OriginCall, call: Call): Promise<Response> {
   const { config, nowMs, request, requestId } = call
   const isStream = init.headers?.accept?.includes('text/event-stream')
-  const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
+  const signal = init.signal ?? (isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS))
   const headers = {
     ...init.headers,
     [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN,

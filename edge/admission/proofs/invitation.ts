@@ -5,12 +5,11 @@
 
 import * as v from 'valibot'
 import { JoinRequest } from '../../../shared/api/access.ts'
-import { EDGE_TOKEN_HEADER } from '../../../shared/api/internal.ts'
 import { tryParse } from '../../../shared/parse.ts'
-import { type Problem, REQUEST_ID_HEADER } from '../../../shared/problem.ts'
+import type { Problem } from '../../../shared/problem.ts'
 import { type Call, refuse } from '../../http/call.ts'
 import { limitAddress, limitGuesses } from '../../http/limits/rate-limits.ts'
-import { tryTwice } from '../../http/origin.ts'
+import { callInternal, tryTwice } from '../../http/origin.ts'
 import type { InvitationFault } from '../../pages/view.ts'
 
 /** One address may send this many unknown invitations, which allows for a few typing errors. */
@@ -61,17 +60,10 @@ export const refuseInvitation = (reason: InvitationFault) =>
 
 /** The call may be repeated, because the same visitor may redeem the same invitation again. */
 async function redeem(sale: string, invitation: string, visitor: string, call: Call) {
-  const { config, requestId } = call
-  const headers = {
-    authorization: `Bearer ${config.EDGE_TOKEN}`,
-    'content-type': 'application/json',
-    [EDGE_TOKEN_HEADER]: config.EDGE_TOKEN,
-    [REQUEST_ID_HEADER]: requestId,
-  }
   const result = await tryTwice('invitation not checked', call, async () => {
-    const response = await fetch(`${config.INTERNAL_URL}/internal/sales/${sale}/redeem`, {
+    const response = await callInternal(`/sales/${sale}/redeem`, call, {
       method: 'POST',
-      headers,
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ visitor, invitation }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
