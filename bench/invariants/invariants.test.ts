@@ -493,6 +493,19 @@ describe('the judgement', () => {
     expect(failed({ ...withInventory(8, 0, 2, 10), stock: 10, visits })).toEqual([])
     expect(failed({ ...withInventory(7, 0, 3, 10), stock: 10, visits })).toContain('sold exactly')
   })
+
+  test('says of units that are left what became of the visitors who wanted them', () => {
+    const late = withVisit(63, { end: 'expired', method: 'pm_ok', quantity: 2, payMeantMs: null, paidSentMs: null })
+    const visits = late.visits.map((s) =>
+      s.end === 'sold_out' ? ({ ...s, end: 'abandoned', method: null } as const) : s,
+    )
+    const detailOf = (e: Evidence) => judge(e).find(({ what }) => what === 'sold exactly')?.detail
+    expect(detailOf({ ...withInventory(8, 0, 2, 10), stock: 10, visits })).toContain(
+      '8 left; 0 saw "sold out"; the visitors wanted 71, and those without a purchase ended as: abandoned 66, ' +
+        'expired 2, declined 1; 2 expired with buyers who would have paid, but not within 5 s',
+    )
+    expect(detailOf(good())).not.toContain('wanted')
+  })
 })
 
 /** Returns a number whose position is behind it. */

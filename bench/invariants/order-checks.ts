@@ -61,7 +61,8 @@ export function orderChecks(e: Evidence): Check[] {
  * case the ledger's sum is right, nothing is held, and the clients who saw "confirmed" have exactly the units sold
  * and those returned.
  */
-function soldExactly({ stock, visits, inventory, attackers, operator, orders }: Evidence): Check {
+function soldExactly(e: Evidence): Check {
+  const { stock, visits, inventory, attackers, operator, orders } = e
   const buyers = visits.filter((s) => s.end === 'bought')
   const bought = buyers.reduce((units, s) => units + s.quantity, 0)
   const toBots = (attackers?.gains ?? []).reduce((units, gain) => units + gain.bought, 0)
@@ -82,7 +83,23 @@ function soldExactly({ stock, visits, inventory, attackers, operator, orders }: 
     right && !anyServed && !anyWilling ? null : right && anyServed,
     `${n(sold)} sold of ${n(stock)}, ${n(bought)} confirmed to ` +
       `clients${toBots > 0 ? `, ${n(toBots)} to attackers` : ''}${back > 0 ? `, ${n(back)} put back` : ''}; ` +
-      `${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"`,
+      `${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"${available > 0 ? `; ${whyLeft(e)}` : ''}`,
+  )
+}
+
+/** The reason why units are left: what became of those that the visitors wanted, and did not buy. */
+function whyLeft({ visits, holdMs, cutShort }: Evidence): string {
+  const unitsOf = (some: readonly VisitRecord[]) => some.reduce((units, s) => units + s.quantity, 0)
+  const without = visits.filter(({ end }) => end !== 'bought')
+  const byEnd = [...Map.groupBy(without, ({ end }) => end)]
+    .map(([end, some]) => [end.replaceAll('_', ' '), unitsOf(some)] as const)
+    .sort(([, a], [, b]) => b - a)
+  const late = unitsOf(without.filter(({ end, method }) => end === 'expired' && method !== null))
+  const tooLate =
+    late > 0 ? `; ${n(late)} expired with buyers who would have paid, but not within ${n(holdMs / 1000)} s` : ''
+  return (
+    `the visitors wanted ${n(unitsOf(visits))}, and those without a purchase ended as: ` +
+    `${byEnd.map(([end, units]) => `${end} ${n(units)}`).join(', ')}${tooLate}${cutShort ? '; time ran out' : ''}`
   )
 }
 
