@@ -44,7 +44,7 @@ CREATE TABLE "event_offset" (
 );
 --> statement-breakpoint
 CREATE TABLE "events" (
-	"xid" "xid8" DEFAULT pg_current_xact_id() NOT NULL,
+	"xid" "xid8" NOT NULL,
 	"seq" bigserial NOT NULL,
 	"type" text NOT NULL,
 	"order_id" uuid,
@@ -285,6 +285,24 @@ CREATE TABLE "refunds" (
 	"returned" jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "shop_charges" (
+	"charge_id" text PRIMARY KEY NOT NULL,
+	"order_id" uuid NOT NULL,
+	"attempt" integer NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"currency" text NOT NULL,
+	"reference" text,
+	"asked_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"next_check_at" timestamp (3) with time zone,
+	"checks" integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "shop_payments" (
+	"order_id" uuid PRIMARY KEY NOT NULL,
+	"reference" text NOT NULL,
+	"confirmed_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "goods" (
 	"sale_id" text PRIMARY KEY NOT NULL,
 	"version" integer DEFAULT 1 NOT NULL,
@@ -293,6 +311,11 @@ CREATE TABLE "goods" (
 	"names" jsonb,
 	"event" jsonb,
 	"products" jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "order_networks" (
+	"order_id" uuid PRIMARY KEY NOT NULL,
+	"asn" integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "pictures" (
@@ -361,6 +384,14 @@ CREATE TABLE "sale_minutes" (
 	CONSTRAINT "sale_minutes_sale_id_minute_pk" PRIMARY KEY("sale_id","minute")
 );
 --> statement-breakpoint
+CREATE TABLE "sale_networks" (
+	"sale_id" text NOT NULL,
+	"asn" integer NOT NULL,
+	"joined" bigint DEFAULT 0 NOT NULL,
+	"unproved" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "sale_networks_sale_id_asn_pk" PRIMARY KEY("sale_id","asn")
+);
+--> statement-breakpoint
 CREATE TABLE "sale_seconds" (
 	"sale_id" text NOT NULL,
 	"second" timestamp (3) with time zone NOT NULL,
@@ -406,6 +437,7 @@ CREATE TABLE "sales" (
 	"published_phase" text DEFAULT 'upcoming' NOT NULL,
 	"paused" boolean DEFAULT false NOT NULL,
 	"pause_reason" jsonb,
+	"payment" text DEFAULT 'provider' NOT NULL,
 	"test" boolean DEFAULT false NOT NULL,
 	"links_void_before" timestamp (3) with time zone,
 	"ended_at" timestamp (3) with time zone,
@@ -629,6 +661,8 @@ CREATE INDEX "refunds_of_charge" ON "refunds" USING btree ("charge_id");--> stat
 CREATE INDEX "refunds_of_order" ON "refunds" USING btree ("order_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "one_whole_refund" ON "refunds" USING btree ("charge_id") WHERE amount_minor is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "one_refund_per_key" ON "refunds" USING btree ("order_id","idempotency_key") WHERE idempotency_key is not null;--> statement-breakpoint
+CREATE INDEX "shop_charges_of_order" ON "shop_charges" USING btree ("order_id");--> statement-breakpoint
+CREATE INDEX "shop_charges_open" ON "shop_charges" USING btree ("next_check_at") WHERE next_check_at is not null;--> statement-breakpoint
 CREATE INDEX "pictures_by_use" ON "pictures" USING btree ("used_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "announcement_shown" ON "posts" USING btree ("sale_id") WHERE level is not null and until is null;--> statement-breakpoint
 CREATE INDEX "sales_to_read" ON "sales" USING btree ("sale_id") WHERE not long_over;--> statement-breakpoint
