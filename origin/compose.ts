@@ -110,6 +110,10 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   const limits = await requireMigrated(config.DATABASE_URL)
   const sql = connect(config.DATABASE_URL, undefined, undefined, limits)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
+  const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1, undefined, limits), runtime)
+  stops.push(['warm connections', () => warm.end()])
+  const viewSql = connect(config.DATABASE_URL, 2, VIEW_SESSIONS, limits)
+  stops.push(['sessions of views', () => viewSql.end({ timeout: 2 })])
   await warnOfLostCommits(sql, log)
   const redisWrites = new Writes()
   const redis = defineScripts(connectRedis(config.REDIS_URL, log, redisWrites))
@@ -118,10 +122,11 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   // -- Sales --
   const sales = new Sales(sql, runtime)
   const memory = new SaleMemory()
-  const metrics = createMetrics(() => ({
+  const areUp = () => ({
     ledger: sales.canRecord(),
     redis: redis.status === 'ready' && redisWrites.refusal === null,
-  }))
+  })
+  const metrics = createMetrics(areUp, { shared: sql.load, recording: () => warm.load(), views: viewSql.load })
   stops.push(['assertions', noteFailedAssertions({ metrics, log, write: writeFinding(sql) })])
   const redisWatch = new RedisWatch({ redis, writes: redisWrites, metrics, log })
   startActor('redis watch', redisWatch.actor)
@@ -135,8 +140,6 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   }
   startActor('sale memory', loop('sale memory', FORGET_MS, { runtime, log, metrics }, forget))
   if (config.ROLE !== 'worker') startActor('reach of the ledger', noteReach({ redis, sales, runtime, log, metrics }))
-  const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1, undefined, limits), runtime)
-  stops.push(['warm connections', () => warm.end()])
 
   // -- Who may join and buy --
   const keys = {
@@ -226,8 +229,6 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
   await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
 
   // -- Views --
-  const viewSql = connect(config.DATABASE_URL, 2, VIEW_SESSIONS, limits)
-  stops.push(['sessions of views', () => viewSql.end({ timeout: 2 })])
   const viewLog = new ViewLog({ sql: viewSql, sales, metrics, log, runtime })
   startActor('view log', viewLog.actor)
   const viewRules = new ViewRules(sql, config.EDGE_TOKEN, runtime)

@@ -11,6 +11,7 @@ import type { Invitations } from './access/invitations.ts'
 import { alertRoutes } from './alerts/alert-routes.ts'
 import type { AlertChannels } from './alerts/channels.ts'
 import type { Config } from './base/config.ts'
+import type { Metrics } from './base/metrics.ts'
 import { boxOfficeRoutes, hallRoutes } from './box-office/hall-routes.ts'
 import type { VoucherSource } from './checkout/cart/vouchers.ts'
 import type { Checkout } from './checkout/checkout.ts'
@@ -68,6 +69,7 @@ interface OperatorRoutesDeps {
   readonly invitations: Invitations
   readonly live: Live
   readonly log: Logger
+  readonly metrics: Metrics
   readonly notes: ChangeNotes
   readonly operators: Operators
   readonly orders: Orders

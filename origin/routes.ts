@@ -219,6 +219,7 @@ export function createRoutes(parts: Parts) {
     invitations,
     live,
     log,
+    metrics,
     notes,
     operators,
     orders,

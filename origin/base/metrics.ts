@@ -4,6 +4,7 @@
  * seen, and nothing once it is too old: a stale value looks like a true one.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client'
+import type { PoolLoad } from '../ledger/connection.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -23,11 +24,16 @@ const LAG_EVERY_MS = 100
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const UPDATE_SECONDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10]
+/** Errors of a shown wait: pages round it to minutes. */
+const WAIT_ERROR_SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800]
 const JOB_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 
-/** `stores` says of each store whether it answers this process now. */
-export function createMetrics(stores: () => Readonly<Record<string, boolean>> = () => ({})) {
+/** `stores` says of each store whether it answers this process now, `pools` how busy its connections are. */
+export function createMetrics(
+  stores: () => Readonly<Record<string, boolean>> = () => ({}),
+  pools: Readonly<Record<string, () => PoolLoad>> = {},
+) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
@@ -95,6 +101,19 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       for (const [store, isUp] of Object.entries(stores())) this.set({ store }, isUp ? 1 : 0)
     },
   })
+  const poolGauge = (name: string, help: string, of: keyof PoolLoad) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        for (const [pool, load] of Object.entries(pools)) this.set({ pool }, load()[of])
+      },
+    })
+  poolGauge('ledger_connections_used', 'Connections to Postgres that open or have work, by pool', 'used')
+  poolGauge('ledger_connections_max', 'Connections to Postgres that a pool may have', 'max')
+  poolGauge('ledger_statements_waiting', 'Statements and transactions that wait for a connection', 'waiting')
 
   return {
     registry,
@@ -139,12 +158,14 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       'Time from a change of the places left in a section to its write to one listener',
       UPDATE_SECONDS,
     ),
-    sectionListeners: new Gauge({
-      name: 'section_listeners',
-      help: 'Open streams of the places left in sections',
+
+    // -- Streams --
+    streamListeners: new Gauge({
+      name: 'stream_listeners',
+      help: 'Open streams of events, by what of: orders, sections, console',
+      labelNames: ['stream'],
       registers,
     }),
-
     listenersDropped: counter(
       'stream_listeners_dropped_total',
       'Streams ended, whose readers read too slowly',
@@ -218,6 +239,13 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     queueWaiting: queueGauge('queue_waiting', 'Numbers issued and not called yet, as the edge reports'),
     queueExpected: queueGauge('queue_expected_visitors', 'Visitors that the sale expects'),
     queueWait: queueGauge('queue_wait_seconds', 'Time until the last in the queue is called'),
+    waitError: histogram(
+      'wait_error_seconds',
+      'How far a wait was from what its visitor was shown as they joined: longer or shorter',
+      WAIT_ERROR_SECONDS,
+      'direction',
+    ),
+    didNotCome: queueGauge('queue_did_not_come', 'Positions called whose turn passed without a checkout call'),
     admissionRate: queueGauge('admission_rate_per_second', 'Positions that the edge calls per second now'),
     admissionRateTarget: queueGauge('admission_rate_target_per_second', 'Positions per second as configured'),
     forecastJoins: queueGauge('forecast_joins_per_second', 'Joins in the busiest of the next ten minutes'),

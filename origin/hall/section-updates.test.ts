@@ -59,7 +59,8 @@ async function startProcess(maxListeners?: number) {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const listeners = async () => Number(/^section_listeners (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
+  const listeners = async () =>
+    Number(/^stream_listeners\{stream="sections"\} (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
   return { url: `http://127.0.0.1:${port}`, port, updates, metrics, listeners }
 }
 

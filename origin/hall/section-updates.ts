@@ -42,7 +42,7 @@ const WATCHED_FOR_MS = 10 * 60_000
 
 interface UpdatesDeps {
   readonly sales: Pick<Sales, 'get' | 'onRead' | 'readAgoMs' | 'nowMs'>
-  readonly metrics: Pick<Metrics, 'sectionUpdateSeconds' | 'sectionListeners' | 'listenersDropped'>
+  readonly metrics: Pick<Metrics, 'sectionUpdateSeconds' | 'streamListeners' | 'listenersDropped'>
 }
 
 interface Listener {
@@ -95,7 +95,11 @@ export class SectionUpdates {
 
   constructor(deps: UpdatesDeps, maxListeners = MAX_LISTENERS) {
     this.#deps = deps
-    this.#streams = new EventStreams(maxListeners, 'Read the sections instead.')
+    this.#streams = new EventStreams(
+      maxListeners,
+      (open) => deps.metrics.streamListeners.set({ stream: 'sections' }, open),
+      'Read the sections instead.',
+    )
   }
 
   start(): void {
@@ -143,16 +147,13 @@ export class SectionUpdates {
   #enter(visitor: string): () => void {
     if (this.#stopped) this.#streams.refuse()
     this.#streams.enter()
-    const count = () => this.#deps.metrics.sectionListeners.set(this.#streams.open)
     if (!this.#ofVisitors.enter(visitor)) {
       this.#streams.leave()
       this.#streams.refuse()
     }
-    count()
     return () => {
       this.#ofVisitors.leave(visitor)
       this.#streams.leave()
-      count()
     }
   }
 

@@ -72,6 +72,13 @@ export function connect(
   })
 }
 
+/** How busy a pool is: connections in use, statements that wait for one, and how many connections there may be. */
+export interface PoolLoad {
+  readonly used: number
+  readonly waiting: number
+  readonly max: number
+}
+
 export async function ping(sql: Sql): Promise<void> {
   await sql`select 1`
 }

@@ -31,6 +31,23 @@ test('more concurrent statements than warm connections use the pool', async () =
   expect(connections).toBeLessThanOrEqual(4 + 10)
 })
 
+test('says how many connections are in use, and how many statements wait for one', async () => {
+  const narrow = connect(url, 1)
+  const few = new WarmConnections(narrow, () => connect(url, 1))
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const holding = Array.from({ length: 6 }, () => few.use((sql) => sql.begin(() => held)))
+  await expect
+    .poll(() => [few.load(), narrow.load()])
+    .toEqual([
+      { used: 4, waiting: 0, max: 4 },
+      { used: 1, waiting: 1, max: 1 },
+    ])
+  release()
+  await Promise.all(holding)
+  expect([few.load().used, narrow.load()]).toEqual([0, { used: 0, waiting: 0, max: 1 }])
+  await Promise.all([few.end(), narrow.end()])
+})
+
 test('a failed statement returns its connection', async () => {
   const pid = await warm.use(processOf)
   await expect(warm.use((sql) => sql`select 1 / 0`)).rejects.toThrow('division by zero')

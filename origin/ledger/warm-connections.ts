@@ -5,7 +5,7 @@
  */
 import { machine, type Runtime } from '../lib/runtime.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import { mayHaveCommitted, type Sql, Unheard } from './connection.ts'
+import { mayHaveCommitted, type PoolLoad, type Sql, Unheard } from './connection.ts'
 
 /** The warm connections of the process. If all are busy, further statements use the driver's pool. */
 const MAX_CONNECTIONS = 4
@@ -87,6 +87,11 @@ export class WarmConnections {
     const sql = this.#idle.pop() ?? this.#connect()
     this.#all.add(sql)
     return sql
+  }
+
+  /** No statement waits here: one that finds all of them busy goes to the driver's pool. */
+  load(): PoolLoad {
+    return { used: this.#all.size - this.#idle.length, waiting: 0, max: MAX_CONNECTIONS }
   }
 
   async end(): Promise<void> {

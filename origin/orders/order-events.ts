@@ -55,7 +55,7 @@ interface EventsDeps extends LoopDeps {
   readonly sql: Sql
   readonly sales: Pick<Sales, 'nowMs'>
   readonly changes: Pick<OrderChanges, 'onChange'>
-  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'orderUpdateSeconds'>
+  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'orderUpdateSeconds' | 'streamListeners'>
 }
 
 interface Stream {
@@ -77,7 +77,11 @@ export class OrderEvents implements Actor {
 
   constructor(deps: EventsDeps, maxStreams = MAX_STREAMS) {
     this.#deps = deps
-    this.#open = new EventStreams(maxStreams, 'Ask for the order instead.')
+    this.#open = new EventStreams(
+      maxStreams,
+      (open) => deps.metrics.streamListeners.set({ stream: 'orders' }, open),
+      'Ask for the order instead.',
+    )
     this.#logReader = loop('order events', LOG_EVERY_MS, deps, () => this.#readLog())
   }
 

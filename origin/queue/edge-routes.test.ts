@@ -108,12 +108,42 @@ test('shows the report of the edge to operators and monitors', async () => {
   expect(await read()).toMatchObject({ body: { queue: { wait_seconds: null } } })
 })
 
+test('counts those whose turn passed without a checkout call, while arrivals are counted', async () => {
+  const metrics = createMetrics()
+  const reports = new QueueReports(metrics, new SaleMemory())
+  const didNotComeOf = async (arrivals: number | null, said: object) => {
+    const report = reportIn({ ...REPORT, ...said })
+    if (report) reports.add('sale', report, { ratePerSecond: 100, expectedVisitors: 300, arrivals, nowMs: 0 })
+    return /^queue_did_not_come\{sale="sale"\} (\d+)$/m.exec(await metrics.registry.metrics())?.[1]
+  }
+  // 400 were called: 300 have arrived, and 40 may come.
+  expect(await didNotComeOf(300, { may_come: '40' })).toBe('60')
+  // Arrivals are an estimate.
+  expect(await didNotComeOf(370, { may_come: '40' })).toBe('0')
+  expect(await didNotComeOf(null, { may_come: '40' })).toBeUndefined()
+  expect(await didNotComeOf(300, {})).toBeUndefined()
+})
+
+test('measures how far the wait of the last in line was from the one shown', async () => {
+  const sale = await origin.sale()
+  const written = () => origin.sql()`select from sale_minutes where sale_id = ${sale} and gauges ? 'wait_seconds'`
+  await requestState(sale, { ...REPORT, called: '400', wait_seconds: '500' })
+  await expect.poll(written).toHaveLength(1)
+  await requestState(sale, { ...REPORT, called: '1000', waiting: '0', wait_seconds: '0' })
+  const measured = async () => {
+    const text = String((await origin.ops('/metrics')).body.text)
+    return /^wait_error_seconds_sum\{direction="shorter"\} (.+)$/m.exec(text)?.[1]
+  }
+  // The visitor was called within seconds of the five hundred.
+  await expect.poll(async () => Number(await measured())).toBeGreaterThan(300)
+})
+
 test('forgets a report after ten seconds', () => {
   onTestFinished(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })
   const reports = new QueueReports(createMetrics(), new SaleMemory())
   const report = reportIn(REPORT)
-  if (report) reports.add('sale', report, { ratePerSecond: 100, expectedVisitors: 300, nowMs: 0 })
+  if (report) reports.add('sale', report, { ratePerSecond: 100, expectedVisitors: 300, arrivals: 0, nowMs: 0 })
   vi.advanceTimersByTime(9_000)
   expect(reports.latest('sale')).toMatchObject({ waiting: 600 })
   vi.advanceTimersByTime(2_000)

@@ -17,6 +17,8 @@ interface QueueFacts {
   readonly ratePerSecond: number
   /** Null if the sale names no number. */
   readonly expectedVisitors: number | null
+  /** Numbers that have made a checkout call; null while they are not counted. */
+  readonly arrivals: number | null
   readonly nowMs: number
 }
 
@@ -33,7 +35,7 @@ export class QueueReports {
    * Keeps a report, received at `nowMs` of the ledger's clock for a queue that may call `ratePerSecond`, of a sale that
    * expects so many visitors.
    */
-  add(sale: string, report: LineFigures, { ratePerSecond, expectedVisitors, nowMs }: QueueFacts): void {
+  add(sale: string, report: LineFigures, { ratePerSecond, expectedVisitors, arrivals, nowMs }: QueueFacts): void {
     this.#latest.set(sale, { report, atMs: performance.now() })
     const metrics = this.#metrics
     metrics.queueWaiting.set({ sale }, report.waiting)
@@ -41,6 +43,10 @@ export class QueueReports {
     else metrics.queueExpected.set({ sale }, expectedVisitors)
     if (report.wait_seconds === undefined) metrics.queueWait.remove({ sale })
     else metrics.queueWait.set({ sale }, report.wait_seconds)
+    const { called, may_come } = report
+    // A number that nobody got, since its lease was lost, counts as one that did not come.
+    if (arrivals === null || may_come === undefined) metrics.didNotCome.remove({ sale })
+    else metrics.didNotCome.set({ sale }, Math.max(0, called - may_come - arrivals))
     metrics.admissionRate.set({ sale }, report.called_per_second)
     metrics.admissionRateTarget.set({ sale }, ratePerSecond)
     metrics.lineBoost.set({ sale }, report.boost)

@@ -59,7 +59,9 @@ export class SaleQueues {
       nowMs,
     })
     const { expected_visitors: expectedVisitors } = sale
-    if (report) reports.add(queue, report, { ratePerSecond: admission.rate_per_second, expectedVisitors, nowMs })
+    const { rate_per_second: ratePerSecond } = admission
+    const arrived = counts.counted ? counts.arrivals : null
+    if (report) reports.add(queue, report, { ratePerSecond, expectedVisitors, arrivals: arrived, nowMs })
     return {
       share,
       admission,

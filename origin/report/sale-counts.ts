@@ -6,6 +6,7 @@
 import { queueNamesOf } from '../../shared/api/access.ts'
 import type { LineFigures } from '../../shared/api/internal.ts'
 import type { Figures } from '../../shared/api/operators/report.ts'
+import type { Metrics } from '../base/metrics.ts'
 import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sale-row.ts'
@@ -32,6 +33,7 @@ interface SaleCountsDeps extends LoopDeps {
   readonly sales: Pick<Sales, 'inUse' | 'nowMs'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest' | 'ageMs'>
+  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'waitError'>
 }
 
 export const COUNT_READER = 'order counts'
@@ -118,7 +120,7 @@ export class SaleCounts {
 
   /** Returns the waits that ended since the last round. */
   #followWaits({ sale_id, lines }: SaleRow, waitsNow: Followed): Wait[] {
-    const { sales, queueReports } = this.#deps
+    const { sales, queueReports, metrics } = this.#deps
     return queueNamesOf(sale_id, lines).flatMap((queue) => {
       const known = this.#waits.get(queue)
       const report = queueReports.latest(queue)
@@ -129,6 +131,10 @@ export class SaleCounts {
       const atMs = sales.nowMs() - (queueReports.ageMs(queue) ?? 0)
       const { waits, over } = withReport(known?.waits ?? NO_WAITS, { ...report, atMs })
       waitsNow.set(queue, { report, waits })
+      for (const { shown, real } of over) {
+        const direction = real > shown ? 'longer' : 'shorter'
+        metrics.waitError.observe({ direction }, Math.abs(real - shown))
+      }
       return over
     })
   }

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import { preferred } from '../../shared/lib/accept.ts'
+import type { Metrics } from '../base/metrics.ts'
 import { beginStream, EventStreams, responseOf, withoutStream } from '../lib/http/event-stream.ts'
 import type { AdminSales } from './admin-sales.ts'
 import type { Live } from './live.ts'
@@ -15,10 +16,11 @@ const MAX_STREAMS = 200
 interface LiveRoutesDeps {
   readonly live: Live
   readonly sales: Pick<AdminSales, 'find'>
+  readonly metrics: Pick<Metrics, 'streamListeners'>
 }
 
-export function liveRoutes({ live, sales }: LiveRoutesDeps) {
-  const streams = new EventStreams(MAX_STREAMS)
+export function liveRoutes({ live, sales, metrics }: LiveRoutesDeps) {
+  const streams = new EventStreams(MAX_STREAMS, (open) => metrics.streamListeners.set({ stream: 'console' }, open))
   const read = async (saleId: string) => live.of(await sales.find(saleId))
 
   async function follow(saleId: string, response: ServerResponse): Promise<void> {

@@ -21,17 +21,15 @@ export const HEARTBEAT = ': still here\n\n'
 /** The open streams of one kind in this process. */
 export class EventStreams {
   readonly #max: number
+  readonly #onChange: (open: number) => void
   readonly #detail: string
   #open = 0
 
-  /** `instead` tells a client that is refused what it can do. */
-  constructor(max: number, instead = '') {
+  /** `onChange` gets the number of open ones; `instead` tells a client that is refused what it can do. */
+  constructor(max: number, onChange: (open: number) => void, instead = '') {
     this.#max = max
+    this.#onChange = onChange
     this.#detail = `Too many are watching.${instead && ` ${instead}`}`
-  }
-
-  get open(): number {
-    return this.#open
   }
 
   /**
@@ -39,11 +37,11 @@ export class EventStreams {
    */
   enter(): void {
     if (this.#open >= this.#max) this.refuse()
-    this.#open++
+    this.#onChange(++this.#open)
   }
 
   leave(): void {
-    this.#open--
+    this.#onChange(--this.#open)
   }
 
   refuse(): never {

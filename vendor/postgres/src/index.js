@@ -78,10 +78,19 @@ function Postgres(a, b) {
     listen,
     begin,
     close,
-    end
+    end,
+    load
   })
 
   return sql
+
+  function load() {
+    return {
+      used: connecting.length + reserved.length + busy.length + full.length,
+      waiting: queries.length,
+      max: options.max
+    }
+  }
 
   function Sql(handler) {
     handler.debug = options.debug

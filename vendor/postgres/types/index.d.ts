@@ -709,6 +709,7 @@ declare namespace postgres {
     parameters: ConnectionParameters;
 
     end(options?: { timeout?: number | undefined } | undefined): Promise<void>;
+    load(): { readonly used: number, readonly waiting: number, readonly max: number };
 
     listen(channel: string, onnotify: (value: string) => void, onlisten?: (() => void) | undefined): ListenRequest;
 
