@@ -37,6 +37,7 @@ test.each<[keyof typeof READERS, args: string, what?: RegExp]>([
   ['rehearsal', '--faults=disk'],
   ['rehearsal', `--faults=redis ${RUNNING}`],
   ['rehearsal', '--faults=redis,deploy', /--faults deploy goes alone/],
+  ['rehearsal', '--faults=failover,api', /--faults failover goes alone/],
   ['rehearsal', '--from=HEAD', /--from goes with --capacity, or with --faults deploy/],
   ['rehearsal', '--minutes=1'],
   ['rehearsal', '--identities=names'],

@@ -289,6 +289,11 @@ export interface FaultRecord {
   readonly network: Readonly<Record<string, number>>
   /** How often each step of a deployment was played; empty without one. */
   readonly steps: Readonly<Record<string, number>>
+  /**
+   * The time in milliseconds from each failover of Redis until the gate took a reservation; null if it took none.
+   * Null without failovers.
+   */
+  readonly failovers: readonly (number | null)[] | null
   /** The number of restarts of Redis without its data. */
   readonly wipes: number
   /** The number of checkouts and payments in progress when a fault began. */

@@ -180,6 +180,7 @@ const withFaults = (changes: Partial<FaultRecord> = {}) =>
       kills: { redis: 1, api: 2 },
       network: { cut: 1 },
       steps: { edge: 1 },
+      failovers: [900, 1_200, 4_000],
       wipes: 1,
       inFlight: 3,
       polls: 9,
@@ -354,7 +355,11 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     'a part never killed': withFaults({ kills: { redis: 1, api: 0 } }),
     'a network that never broke': withFaults({ network: { cut: 1, delay: 0 } }),
     'a step of a deployment that was not played': withFaults({ steps: { edge: 1, 'edge back': 0 } }),
+    'no failover that was wanted': withFaults({ failovers: [] }),
     'faults that hit no call': withFaults({ inFlight: 0 }),
+  },
+  'the gate is used again after each failover': {
+    'a gate that took no reservation any more': withFaults({ failovers: [900, null] }),
   },
   'every part came back, and none ended by itself': {
     'a part that stayed away': withFaults({ broken: ['worker: no answer'] }),
@@ -492,6 +497,21 @@ describe('the judgement', () => {
     const visits = good().visits.map((s) => (s.end === 'sold_out' ? { ...s, ...neverCame } : s))
     expect(failed({ ...withInventory(8, 0, 2, 10), stock: 10, visits })).toEqual([])
     expect(failed({ ...withInventory(7, 0, 3, 10), stock: 10, visits })).toContain('sold exactly')
+  })
+
+  test('shows the times after failovers, and fails none that took long', () => {
+    const used = (e: Evidence) => judge(e).find(({ what }) => what === 'the gate is used again after each failover')
+    expect(used(withFaults())).toMatchObject({
+      holds: true,
+      detail:
+        '3 failovers; a reservation after 1.2 s (median) and 4 s (the slowest), 0 without one; the aim is 5 s, ' +
+        'and 0 took longer',
+    })
+    expect(used(withFaults({ failovers: [900, 6_000] }))).toMatchObject({
+      holds: null,
+      detail: expect.stringContaining('1 took longer'),
+    })
+    expect(used(withFaults({ failovers: null }))).toBeUndefined()
   })
 
   test('says of units that are left what became of the visitors who wanted them', () => {

@@ -1,10 +1,11 @@
 /** Checks of the stores, and of what happened to them while parts were killed. */
-import { n } from '../lib/figures.ts'
-import { type Check, check, type Evidence, type FaultRecord } from './evidence.ts'
+import { duration, n } from '../lib/figures.ts'
+import { type Check, check, count, type Evidence, type FaultRecord, ifAny } from './evidence.ts'
 
 export const storeChecks = (e: Evidence): Check[] => [
   storesAgree(e),
   ...(e.faults ? [neverOversold(e.faults), everyFaultPlayed(e.faults), recovered(e.faults)] : []),
+  ...(e.faults?.failovers ? [gateUsedAgain(e.faults.failovers)] : []),
 ]
 
 /** When all work has ended, the product's row, its orders, the gate and the stream must agree. */
@@ -37,7 +38,7 @@ const neverOversold = ({ polls, oversold }: FaultRecord): Check =>
   )
 
 /** A fault with no call in progress proves little. */
-function everyFaultPlayed({ kills, network, steps, wipes, inFlight }: FaultRecord): Check {
+function everyFaultPlayed({ kills, network, steps, failovers, wipes, inFlight }: FaultRecord): Check {
   const times = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts)
       .map(([name, count]) => `${name} ${n(count)}`)
@@ -46,11 +47,14 @@ function everyFaultPlayed({ kills, network, steps, wipes, inFlight }: FaultRecor
     Object.keys(kills).length > 0 && `killed: ${times(kills)} times; Redis lost its data ${n(wipes)} times`,
     Object.keys(network).length > 0 && `network: ${times(network)} times`,
     Object.keys(steps).length > 0 && `deployed: ${times(steps)} times`,
+    failovers && `Redis failed over ${n(failovers.length)} times`,
     `${n(inFlight)} checkouts and payments in flight`,
   ]
   return check(
     'every fault was played under load',
-    Object.values({ ...kills, ...network, ...steps }).every((count) => count > 0) && inFlight > 0,
+    Object.values({ ...kills, ...network, ...steps }).every((count) => count > 0) &&
+      failovers?.length !== 0 &&
+      inFlight > 0,
     said.filter(Boolean).join('; '),
   )
 }
@@ -61,3 +65,20 @@ const recovered = ({ broken }: FaultRecord): Check =>
     broken.length === 0,
     broken.join('; ') || 'none did otherwise',
   )
+
+/** The time after a failover within which the gate is to take reservations again. */
+const FAILOVER_AIM_MS = 5_000
+
+/** A gate that is used again later than its aim is no defect on a slow machine; one that never is fails. */
+function gateUsedAgain(failovers: readonly (number | null)[]): Check {
+  const times = failovers.filter((ms) => ms !== null).sort((a, b) => a - b)
+  const [never, late] = [failovers.length - times.length, count(times, (ms) => ms > FAILOVER_AIM_MS)]
+  const median = times[Math.floor((times.length - 1) / 2)] ?? 0
+  return check(
+    'the gate is used again after each failover',
+    never > 0 ? false : late > 0 ? null : ifAny(times.length, true),
+    `${n(failovers.length)} failovers; a reservation after ${duration(median)} (median) and ` +
+      `${duration(times.at(-1) ?? 0)} (the slowest), ${n(never)} without one; the aim is ` +
+      `${duration(FAILOVER_AIM_MS)}, and ${n(late)} took longer`,
+  )
+}

@@ -10,7 +10,7 @@ import { ATTACKS, type Attack } from '../attacks/attacks.ts'
 import { SHAPES } from '../crowd/visitors/arrivals.ts'
 import { IDENTITIES } from '../crowd/visitors/identities.ts'
 import { NOBODY } from '../crowd/visitors/visitors.ts'
-import { FAULTS, type Fault } from './faults.ts'
+import { FAULTS, type Fault } from './faults/faults.ts'
 
 /** The time for which a turn may be claimed at an edge with default settings. */
 export const CLAIM_SECONDS = 180
@@ -51,7 +51,7 @@ The crowd
   --seed N             repeats a crowd, and its faults (a new one each time)
 
 The sale
-  --stock N            units (100; with --faults half the visitors)
+  --stock N            units (100; with --faults half the visitors; with failover enough for all of them)
   --seats N            sells a hall of so many seats and a standing section instead of units: to couples, families,
                        lovers of the front row, and people who click on the map (a running system: DATABASE_URL)
   --goods              sells a drop instead of units: eight sizes, shipping to three countries, and a code that three in
@@ -80,6 +80,8 @@ Faults, on its own system
                        resets in the middle of a reply, or delays by 300 ms
                        deploy (alone): begins with the code of another commit, puts this one into service, api, worker
                        and edge in turn, starts an old process last, and rolls back
+                       failover (alone): two Redis behind one address swap their roles every 12 seconds, and no
+                       connection is closed
   --from COMMIT        the other commit of deploy (that of the release before this one, which docs/CHANGELOG.md names;
                        before the first release HEAD)
   --minutes N          how long visitors come and faults are played (2)
@@ -122,6 +124,8 @@ const MAX_VISITORS = 5_000_000
 const VISITORS_PER_SEAT = 0.6
 const MAX_SEATS = 1_000_000
 const MAX_SPREAD_SECONDS = 7_200
+/** The units that a visitor of a rehearsal with faults wants at most. */
+const MOST_UNITS = 2
 const USUAL_MINUTES = 15
 const MARGIN_MINUTES = 5
 
@@ -189,7 +193,8 @@ export function readOptions(args: readonly string[]) {
   if (alone && !capacity) throw new UsageError(`--${alone} goes with --capacity.`)
   const faults = faultsOf(values.faults)
   const deploys = faults.includes('deploy')
-  if (deploys && faults.length > 1) throw new UsageError('--faults deploy goes alone.')
+  const single = faults.find((fault) => fault === 'deploy' || fault === 'failover')
+  if (single && faults.length > 1) throw new UsageError(`--faults ${single} goes alone.`)
   const calm = faults.length === 0
   const identities = IDENTITIES.find((who) => who === (values.identities ?? 'cookies'))
   if (!identities) throw new UsageError(`--identities is one of ${IDENTITIES.join(', ')}.`)
@@ -243,8 +248,9 @@ export function readOptions(args: readonly string[]) {
   const maxMinutes = number('max-minutes', Math.max(USUAL_MINUTES, enoughMinutes), 0.05, 25 * 60)
   if (maxMinutes * 60 <= spreadSeconds)
     throw new UsageError(`--max-minutes ${maxMinutes} is over before all have come, in ${spreadSeconds} s.`)
-  const stock =
-    seats !== null ? unitsOf(hallOf(seats)) : whole('stock', calm ? 100 : Math.ceil(visitors / 2), 1, 10_000_000)
+  // After the last failover somebody must still be able to reserve.
+  const usualStock = calm ? 100 : single === 'failover' ? visitors * MOST_UNITS : Math.ceil(visitors / 2)
+  const stock = seats !== null ? unitsOf(hallOf(seats)) : whole('stock', usualStock, 1, 10_000_000)
   return {
     visitors,
     protect,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../shared/lib/random.ts'
+import { seededRandom } from '../../../shared/lib/random.ts'
 import { disturbances, NETWORK_FAULTS } from './network.ts'
 
 const PAIRS = ['api and Postgres', 'api and Redis', 'edge and api']

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, expect, test } from 'vitest'
-import { ROOT } from '../../dev/lib/build.ts'
-import { codeOf, previousCommit } from '../../dev/release/commit.ts'
-import { seedOf } from '../../test/lib/seed.ts'
-import { rehearse } from './testing/rehearse.ts'
+import { ROOT } from '../../../dev/lib/build.ts'
+import { codeOf, previousCommit } from '../../../dev/release/commit.ts'
+import { seedOf } from '../../../test/lib/seed.ts'
+import { rehearse } from '../testing/rehearse.ts'
 
 const SEED = seedOf()
 const out = mkdtempSync(join(tmpdir(), 'flash-sale-deployment-'))

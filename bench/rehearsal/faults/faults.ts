@@ -1,27 +1,28 @@
 /**
  * Kills parts of the system with SIGKILL while the crowd plays, in an order and at times that a seed decides, and
- * restarts them; Redis sometimes without its data. The network between the parts fails likewise (network.ts), or
- * another version is deployed (deployment.ts). It polls the ledger meanwhile, because an oversell must not occur even
- * for a moment.
+ * restarts them; Redis sometimes without its data. The network between the parts fails likewise (network.ts), another
+ * version is deployed (deployment.ts), or Redis fails over (failover.ts). It polls the ledger meanwhile, because an
+ * oversell must not occur even for a moment.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
-import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../dev/lib/processes.ts'
-import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
-import { inTurn, seededRandom } from '../../shared/lib/random.ts'
-import type { Crowd } from '../crowd/crowd.ts'
-import type { FaultRecord } from '../invariants/evidence.ts'
+import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../../dev/lib/processes.ts'
+import { type System, type SystemOptions, startSystem } from '../../../dev/system.ts'
+import { inTurn, seededRandom } from '../../../shared/lib/random.ts'
+import type { Crowd } from '../../crowd/crowd.ts'
+import type { FaultRecord } from '../../invariants/evidence.ts'
+import { oversoldIn } from '../records/hall-records.ts'
 import { Deployment } from './deployment.ts'
+import { Failover } from './failover.ts'
 import { Network } from './network.ts'
-import { oversoldIn } from './records/hall-records.ts'
 
 const PARTS = ['redis', 'postgres', 'api', 'worker'] as const
 type Part = (typeof PARTS)[number]
-/** A part that is killed, the network between all parts, or a deployment of another version. */
-export const FAULTS = [...PARTS, 'network', 'deploy'] as const
+/** A part that is killed, the network between all parts, a deployment of another version, or a failover of Redis. */
+export const FAULTS = [...PARTS, 'network', 'deploy', 'failover'] as const
 export type Fault = (typeof FAULTS)[number]
 
 const CALM_MS = [300, 2_000] as const
@@ -37,7 +38,7 @@ const BACK_WITHIN_MS = 60_000
 const START_AGAIN_MS = 200
 /** The timeout is short, so that `pm_timeout` and `pm_flaky` end within a rehearsal. */
 const CHARGE_TIMEOUT_MS = '500'
-const SANDBOX = fileURLToPath(new URL('../../origin/providers/sandbox.ts', import.meta.url))
+const SANDBOX = fileURLToPath(new URL('../../../origin/providers/sandbox.ts', import.meta.url))
 
 /** A system whose parts can be killed. There is a network between them if it fails. */
 interface FragileSystem {
@@ -45,6 +46,7 @@ interface FragileSystem {
   readonly parts: Readonly<Record<Part, Server>>
   readonly network: Network | undefined
   readonly deployment: Deployment | undefined
+  readonly failover: Failover | undefined
 }
 
 /**
@@ -60,8 +62,9 @@ export async function startFragileSystem(
   const url = `http://${LOOPBACK}:${port}`
   const network = faults.includes('network') ? new Network() : undefined
   const deployment = old === null ? undefined : new Deployment(old)
+  const failover = faults.includes('failover') ? new Failover() : undefined
   const route = async (from: string, to: string, address: string) =>
-    (await (network ?? deployment)?.route(from, to, address)) ?? address
+    (await (network ?? deployment ?? failover)?.route(from, to, address)) ?? address
   const envOf = async (role: string) => ({
     ...options.originEnv,
     ROLE: role,
@@ -91,13 +94,13 @@ export async function startFragileSystem(
   const worker = await system.addOrigin(await envOf('worker'))
   const { postgres, redis, origin: api } = system
   if (!postgres || !redis) throw new Error('The stores must be ours to be killed.')
-  const reached = (await deployment?.begin(system, worker, envOf)) ?? system
-  return { system: reached, parts: { redis, postgres, api, worker }, network, deployment }
+  const reached = (await deployment?.begin(system, worker, envOf)) ?? (await failover?.begin(system)) ?? system
+  return { system: reached, parts: { redis, postgres, api, worker }, network, deployment, failover }
 }
 
 /** Plays faults for this many seconds. `stop` ends it, and resolves when all parts have restarted. */
 export function startFaults(
-  { system, parts, network, deployment }: FragileSystem,
+  { system, parts, network, deployment, failover }: FragileSystem,
   wanted: readonly Fault[],
   seconds: number,
   crowd: Crowd,
@@ -159,6 +162,9 @@ export function startFaults(
   })()
   const disturbing = network?.play(seededRandom(seed + 5), seconds, underLoad, () => over)
   const deploying = deployment?.play(seconds, underLoad, () => over)
+  const swapping = failover
+    ?.play(crowd.options.sale, seconds, seededRandom(seed + 6), underLoad, () => over)
+    .catch((error: Error) => void broken.push(`Redis: ${error.message}`))
 
   const ledger = postgres(system.databaseUrl, {
     max: 1,
@@ -182,9 +188,19 @@ export function startFaults(
   return {
     async stop() {
       over = true
-      const [network, deployed] = await Promise.all([disturbing, deploying, killing, polling])
+      const [network, deployed, swapped] = await Promise.all([disturbing, deploying, swapping, killing, polling])
       broken.push(...(deployed?.broken ?? []))
-      return { kills, network: network ?? {}, steps: deployed?.played ?? {}, wipes, inFlight, polls, oversold, broken }
+      return {
+        kills,
+        network: network ?? {},
+        steps: deployed?.played ?? {},
+        failovers: failover ? (swapped ?? []) : null,
+        wipes,
+        inFlight,
+        polls,
+        oversold,
+        broken,
+      }
     },
   }
 }

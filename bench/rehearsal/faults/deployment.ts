@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import postgres from 'postgres'
-import { buildWorkers, ROOT } from '../../dev/lib/build.ts'
-import type { Server } from '../../dev/lib/processes.ts'
-import type { System } from '../../dev/system.ts'
-import { flakyProxy } from '../lib/flaky-proxy.ts'
+import { buildWorkers, ROOT } from '../../../dev/lib/build.ts'
+import type { Server } from '../../../dev/lib/processes.ts'
+import type { System } from '../../../dev/system.ts'
+import { flakyProxy } from '../../lib/flaky-proxy.ts'
 
 type Env = Readonly<Record<string, string>>
 

@@ -3,8 +3,8 @@
  * two of them at a time, for some seconds each. A seed decides their order and times. Afterwards the network works.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inTurn } from '../../shared/lib/random.ts'
-import { type FlakyProxy, flakyProxy } from '../lib/flaky-proxy.ts'
+import { inTurn } from '../../../shared/lib/random.ts'
+import { type FlakyProxy, flakyProxy } from '../../lib/flaky-proxy.ts'
 
 /**
  * What a network does to the connections between two parts:
