@@ -4,13 +4,14 @@
  */
 import { ConfigError, readDatabaseUrl } from './base/env.ts'
 import { migrate, RELEASE } from './ledger/migrate.ts'
-import { rightsFor } from './ledger/rights.ts'
+import { rightsFor, sandboxRightsFor } from './ledger/rights.ts'
 import { REDIS_RULES } from './stock/redis-rights.ts'
 
 const HELP = `Migrates the ledger to release ${RELEASE}.
 
   DATABASE_URL=postgres://.. npm run migrate     (in the image: migrate)
-  npm run migrate --silent -- --rights ROLE      prints what lets another role serve, and no more, for psql
+  npm run migrate --silent -- --rights ROLE      prints what lets another role serve, and no more, for psql; with
+                                                 --sandbox also what the payments of test sales need
   npm run migrate --silent -- --redis-rights     prints the same for a user of Redis: the rules of ACL SETUSER
 
 The role needs the rights to create and alter tables and functions. Functions of a newer release stay as they are.
@@ -42,6 +43,7 @@ async function main(): Promise<number> {
 function printRights(role: string | undefined): number {
   if (role === undefined) console.error('--rights needs the name of a ROLE that serves.')
   else console.log(rightsFor(role))
+  if (role !== undefined && process.argv.includes('--sandbox')) console.log(sandboxRightsFor(role))
   return role === undefined ? 2 : 0
 }
 

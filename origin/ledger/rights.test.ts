@@ -20,7 +20,7 @@ beforeAll(async () => {
   await root.unsafe(`alter database ${new URL(url).pathname.slice(1)} owner to ${OWNER}`)
   await root.end({ timeout: 1 })
   await migrate(as(OWNER))
-  const { stdout } = await execa('node', ['origin/migrate.ts', '--rights', SERVER])
+  const { stdout } = await execa('node', ['origin/migrate.ts', '--rights', SERVER, '--sandbox'])
   const owner = connect(as(OWNER), 1)
   await owner.unsafe(stdout)
   await owner.end({ timeout: 1 })

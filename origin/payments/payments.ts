@@ -9,16 +9,16 @@ import type { Runtime } from '../lib/runtime.ts'
 import type { Orders } from '../orders/orders.ts'
 import { HttpCharges } from '../providers/http-charges.ts'
 import { httpProvider, type NotedFault } from '../providers/http-provider.ts'
-import type { PaymentProvider } from '../providers/provider.ts'
 import { startSandbox } from '../providers/sandbox.ts'
 import { sandboxProvider } from '../providers/sandbox-client.ts'
+import { hasRecords } from '../providers/sandbox-records.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Store } from '../stock/scripts.ts'
 import { CallBudget, type Calls, UNLIMITED } from './call-budget.ts'
 import { Charges } from './charges.ts'
 import { Outbox } from './outbox.ts'
 import type { PaymentJobs } from './payment-jobs.ts'
-import { withTestSales } from './test-sales.ts'
+import { onDemand, type Running, withTestSales } from './test-sales.ts'
 
 interface PaymentsDeps {
   readonly config: Config
@@ -57,8 +57,13 @@ export async function startPayments({ config, sales, orders, redis, ...others }:
 async function chooseProvider(config: Config, deps: FindingDeps, nowMs: () => number) {
   const { payment } = config
   const { sql } = deps
-  const sandbox = await runSandbox(config, nowMs)
-  if (payment.provider === 'sandbox') return { ...sandbox, sources: [sandbox.provider] }
+  if (payment.provider === 'sandbox') {
+    const { provider, stop } = await runSandbox(config, nowMs)
+    return { provider, sources: [provider], stop }
+  }
+  const { SANDBOX_URL } = config.sandbox
+  const isUsed = async () => SANDBOX_URL !== undefined || (await hasRecords(sql))
+  const sandbox = onDemand(sandboxOf(config, SANDBOX_URL, nowMs), () => runSandbox(config, nowMs), isUsed)
   if (payment.provider === 'http') {
     const { PAYMENT_URL: url, secrets } = payment
     const note = (fault: NotedFault) => noteFault(fault, deps)
@@ -85,14 +90,17 @@ async function noteFault({ fault, reason: error, order, ...said }: NotedFault, {
   })
 }
 
-async function runSandbox(
-  { sandbox: settings, ROLE, DATABASE_URL, PORT }: Config,
+const sandboxOf = (
+  { sandbox: { WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } }: Config,
+  url: string | undefined,
   nowMs: () => number,
-): Promise<{ provider: PaymentProvider; stop(): Promise<void> }> {
-  const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = settings
+) => sandboxProvider({ url, secret, timeoutMs, nowMs })
+
+async function runSandbox(config: Config, nowMs: () => number): Promise<Running> {
+  const { sandbox: settings, ROLE, DATABASE_URL, PORT } = config
+  const { SANDBOX_URL: url, WEBHOOK_SECRET: secret } = settings
   // The api role makes no charges, and needs the provider only to read webhooks.
-  if (url !== undefined || ROLE === 'api')
-    return { provider: sandboxProvider({ url, secret, timeoutMs, nowMs }), stop: async () => {} }
+  if (url !== undefined || ROLE === 'api') return { provider: sandboxOf(config, url, nowMs), stop: async () => {} }
   const sandbox = await startSandbox({
     databaseUrl: DATABASE_URL,
     webhookUrl: `http://127.0.0.1:${PORT}/webhooks/sandbox`,
@@ -101,5 +109,5 @@ async function runSandbox(
     lateMs: settings.SANDBOX_LATE_MS,
     callsPerSecond: settings.SANDBOX_CALLS_PER_SECOND,
   })
-  return { provider: sandboxProvider({ url: sandbox.url, secret, timeoutMs, nowMs }), stop: sandbox.stop }
+  return { provider: sandboxOf(config, sandbox.url, nowMs), stop: sandbox.stop }
 }

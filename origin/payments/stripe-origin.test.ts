@@ -32,7 +32,9 @@ async function buy(payment_method?: string, sale: object = {}) {
   const isConfirmed = () => eventuallyMatches(read, { status: 'confirmed' })
   return { saleId, id, token, read, isConfirmed }
 }
-const inSandbox = (id: string) => origin.sql()`select status from sandbox.charges where order_id = ${id}`
+const hasSandbox = async () => (await origin.sql()`select to_regnamespace('sandbox') is not null as has`)[0]?.has
+const inSandbox = async (id: string) =>
+  (await hasSandbox()) ? origin.sql()`select status from sandbox.charges where order_id = ${id}` : []
 const atStripe = (id: string) => async () => stripe.intents(id)
 
 /** An order whose buyer is at their bank, and the charge. */
@@ -52,6 +54,16 @@ async function isPaid({ id, read }: Awaited<ReturnType<typeof buy>>) {
   await eventuallyMatches(atStripe(id), [{ status: 'succeeded' }])
   await eventuallyMatches(read, { payment: { card: { brand: 'Visa', last4: '4242' } } })
 }
+
+test('has no schema of the sandbox until a test sale is paid', async () => {
+  const { isConfirmed } = await buy('pm_card_visa')
+  await isConfirmed()
+  await eventuallyMatches(() => origin.sql()`select provider from comparisons`, [{ provider: 'stripe' }])
+  expect(await hasSandbox()).toBe(false)
+  const bought = await buy('pm_ok', { test: true })
+  await bought.isConfirmed()
+  expect(await hasSandbox()).toBe(true)
+})
 
 describe.concurrent('an origin with Stripe', () => {
   test('confirms and captures an authorized order with one charge', async () => {

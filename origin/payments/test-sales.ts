@@ -7,6 +7,45 @@ import type { ChargeRecord, PaymentProvider } from '../providers/provider.ts'
 import { isSandboxCharge } from '../providers/sandbox-client.ts'
 import { ordersOfTestSales } from './payment-queries.ts'
 
+export interface Running {
+  readonly provider: PaymentProvider
+  stop(): Promise<void>
+}
+
+/**
+ * The sandbox is started by the first call for a test sale, so that a shop without test sales has neither its schema
+ * nor its connections. `idle` reads webhooks. Its changes are read if `isUsed`, since another process may have
+ * started it.
+ */
+export function onDemand(
+  idle: PaymentProvider,
+  start: () => Promise<Running>,
+  isUsed: () => Promise<boolean>,
+): Running {
+  let starting: Promise<Running> | undefined
+  const running = async () => {
+    starting ??= start().catch((error) => {
+      starting = undefined
+      throw error
+    })
+    return (await starting).provider
+  }
+  const provider: PaymentProvider = {
+    ...idle,
+    authorize: async (charge) => (await running()).authorize(charge),
+    read: async (charge) => (await running()).read(charge),
+    capture: async (charge) => (await running()).capture(charge),
+    cancel: async (charge) => (await running()).cancel(charge),
+    returns: async (charge) => (await running()).returns(charge),
+    refund: async (charge) => (await running()).refund(charge),
+    find: async (order) => (await running()).find(order),
+    async *changes(since) {
+      if (await isUsed()) yield* (await running()).changes(since)
+    },
+  }
+  return { provider, stop: async () => (await starting?.catch(() => undefined))?.stop() }
+}
+
 export function withTestSales(
   sql: Sql,
   real: PaymentProvider,

@@ -4,7 +4,7 @@
  * of a sale that it is tested with.
  */
 import { randomUUID } from 'node:crypto'
-import { connect } from '../ledger/connection.ts'
+import { connect, type Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 
 const MAX_CONNECTIONS = 4
@@ -76,6 +76,12 @@ const SCHEMA = `
   create index if not exists charges_of_order on sandbox.charges (order_id);
   create index if not exists charges_by_change on sandbox.charges (changed_by);
   create index if not exists charges_pending on sandbox.charges (created_at) where status = 'pending';`
+
+/** True once a sandbox has kept records in this database. */
+export async function hasRecords(sql: Sql): Promise<boolean> {
+  const [row] = await sql`select to_regclass('sandbox.charges') is not null as has`
+  return row?.has
+}
 
 export async function openRecords(databaseUrl: string) {
   const sql = connect(databaseUrl, MAX_CONNECTIONS, { application: 'flash-sale-sandbox', statementMs: STATEMENT_MS })
