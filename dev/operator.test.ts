@@ -19,7 +19,7 @@ async function operator(args: string) {
 
 test('makes an operator, prints the key once, gives a new one, and revokes it', async () => {
   // The instance is new each time, because results are remembered for a second.
-  const who = (key: string) => new Operators(sql, () => false, 'unused').byKey(key)
+  const who = (key: string) => new Operators(sql, () => false, ['unused']).byKey(key)
   const first = await operator('add ada@shop.example --role viewer')
   expect(await who(first.key)).toEqual({ name: 'ada@shop.example', role: 'viewer' })
   const second = await operator('add ada@shop.example --role owner')

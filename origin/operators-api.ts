@@ -26,7 +26,7 @@ import type { Sql } from './ledger/connection.ts'
 import { auditRoutes } from './operators/audit-routes.ts'
 import { requireOperator, requireRole } from './operators/operator-auth.ts'
 import { operatorKeyRoutes } from './operators/operator-key-routes.ts'
-import type { Operators } from './operators/operators.ts'
+import { adminTokensOf, type Operators } from './operators/operators.ts'
 import type { Orders } from './orders/orders.ts'
 import { refundRoutes } from './payments/payment-routes.ts'
 import { promoCodeRoutes } from './promo-codes/promo-code-routes.ts'
@@ -89,7 +89,7 @@ interface OperatorRoutesDeps {
 export function operatorRoutes(deps: OperatorRoutesDeps) {
   const { config, operators, sales, sql } = deps
   return new Hono()
-    .use('*', requireOperator(config.ADMIN_TOKEN, operators))
+    .use('*', requireOperator(adminTokensOf(config), operators))
     .use('/sales/:sale/scheduled/:action/resume', requireRole('owner'))
     .route('/', draftRoutes(deps))
     .use('/sales/:sale/*', sales.requireSale)

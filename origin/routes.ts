@@ -38,7 +38,7 @@ import { mailRoutes } from './mail/mail-routes.ts'
 import type { ConsoleFiles } from './operators/console-files.ts'
 import { consoleRoutes } from './operators/console-routes.ts'
 import { descriptionRoutes } from './operators/description-routes.ts'
-import { Operators } from './operators/operators.ts'
+import { adminTokensOf, Operators } from './operators/operators.ts'
 import { signInRoutes } from './operators/sign-in-routes.ts'
 import { operatorRoutes } from './operators-api.ts'
 import type { OrderEvents } from './orders/order-events.ts'
@@ -192,7 +192,7 @@ export function createRoutes(parts: Parts) {
     .route('/', ordersOfAllRoutes({ sales, buyers, orders }))
     .route('/', searchMissRoutes({ sql, redis, nowMs: () => sales.nowMs() }))
 
-  const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), config.ADMIN_TOKEN)
+  const operators = new Operators(sql, () => sales.isLedgerUnresponsive(), adminTokensOf(config))
   const adminSales = new AdminSales({ sales, goods, reconciler, queues, edge })
   const environment = { name: isDevelopment ? 'development' : 'production', payments: config.payment.provider }
   const live = new Live({

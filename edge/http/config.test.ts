@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
+import { newKeySet } from '../../shared/keys.ts'
+import { ADMISSION, type AdmissionClaims, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
 import wrangler from '../../wrangler.toml?raw'
 import { WORDS } from '../pages/words/words.ts'
 import { settingsOf } from '../testing/settings.ts'
 import { ConfigError, type Env, readConfig, SETTINGS } from './config.ts'
+import { identityOf } from './visitor-secret.ts'
 
 const env = settingsOf('http://127.0.0.1:1') as unknown as Env
 
@@ -210,4 +213,32 @@ it('puts the shop’s own words over those of the pages, by language', async () 
   expect(await refusal({ WORDS: '{"en":{"joinLine":"In","joinLin":"In"},"fr":{"ahead":{"two":"x"}}}' })).toMatch(
     /^WORDS must .*: en.joinLin, fr.ahead.two$/,
   )
+})
+
+it('reads every place, admission and cookie beside a Worker that is one step of a rotation ahead', async () => {
+  const [old, next] = [newKeySet().keys[0], newKeySet().keys[0]]
+  // The steps are those of docs/deploying.md. The last key names visitors, so the old one is repeated there.
+  const again = { ...old, kid: 'old-again' }
+  const queueSteps = [[old], [old, next, again], [next, old]]
+  const admissionSteps = [[old], [old, next], [next, old]]
+  const steps = await Promise.all(
+    queueSteps.map((queue, i) => {
+      const [QUEUE_KEYS, ADMISSION_KEYS] = [queue, admissionSteps[i]].map((keys) => JSON.stringify({ keys }))
+      return readConfig({ ...env, QUEUE_KEYS, ADMISSION_KEYS } as Env)
+    }),
+  )
+  const nowMs = Date.now()
+  const [iat, exp] = [Math.floor(nowMs / 1000), Math.floor(nowMs / 1000) + 60]
+  const place = { sub: 'v', sale: 's', num: 1, iat, exp }
+  const admission = { ...place, jti: 'j' } as AdmissionClaims
+  for (const [i, signer] of steps.entries())
+    for (const reader of steps.slice(Math.max(0, i - 1), i + 2)) {
+      const { keys } = reader
+      const queueToken = await signToken(QUEUE, signer.keys.queue, place)
+      expect(await readToken(QUEUE, keys.queue, queueToken, nowMs)).toMatchObject({ ok: true })
+      const admissionToken = await signToken(ADMISSION, signer.keys.admission, admission)
+      expect(await readToken(ADMISSION, keys.admission, admissionToken, nowMs)).toMatchObject({ ok: true })
+      expect(identityOf('secret', keys.visitor)).toEqual(identityOf('secret', signer.keys.visitor))
+      expect(keys.proof).toBe(signer.keys.proof)
+    }
 })

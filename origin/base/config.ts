@@ -25,6 +25,7 @@ import {
 
 /** Shorter secrets can be guessed, or are no HS256 key. */
 const MIN_SECRET_LENGTH = 32
+const longBearer = v.pipe(bearer, v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters are required`))
 export const RedisUrl = v.pipe(
   v.string(),
   v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
@@ -98,11 +99,9 @@ const Settings = v.object({
   ALERT_PAGERDUTY_URL: setting(httpUrl, 'https://events.pagerduty.com/v2/enqueue', 'Where its events are sent'),
   LOG_LEVEL: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least severe lines logged'),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
+  ADMIN_TOKEN_ALSO: optional(longBearer, 'Another one that is accepted: while the secret is changed'),
   EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin'),
-  EDGE_TOKEN_ALSO: optional(
-    v.pipe(bearer, v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters are required`)),
-    'Another one that is accepted, never sent: while the secret is changed',
-  ),
+  EDGE_TOKEN_ALSO: optional(longBearer, 'Another one that is accepted, never sent: while the secret is changed'),
   ALLOW_DIRECT: setting(
     v.pipe(
       oneOf('true', 'false'),

@@ -34,7 +34,7 @@ test('an operator signs in, steers sales by the cookie, and signs out', async ()
 })
 
 test('in production the cookie is for https, whatever the front says, and browsers come back by https', async () => {
-  const operators = new Operators(origin.sql(), () => false, ADMIN_TOKEN)
+  const operators = new Operators(origin.sql(), () => false, [ADMIN_TOKEN])
   const sales = { find: async () => undefined }
   for (const NODE_ENV of [undefined, 'development'] as const) {
     const config = { NODE_ENV, ADMIN_TOKEN }

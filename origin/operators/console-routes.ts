@@ -12,7 +12,7 @@ import { comparesTo, headerOf, NO_STORE, readBody, refuse } from '../lib/http/re
 import type { Sales } from '../sales/sales.ts'
 import type { ConsoleFiles } from './console-files.ts'
 import { sessionCookie, sessionIn } from './operator-auth.ts'
-import { ADMIN, type Operators, SESSION_SECONDS } from './operators.ts'
+import { ADMIN, adminTokensOf, type Operators, SESSION_SECONDS } from './operators.ts'
 import { SignInAttempts } from './sign-in-attempts.ts'
 
 const SignIn = exactly({
@@ -38,7 +38,10 @@ const HSTS = 'max-age=31536000'
 const KEPT = 'public, max-age=31536000, immutable'
 
 interface ConsoleDeps {
-  readonly config: Pick<Config, 'ADDRESS_HEADER' | 'ADMIN_TOKEN' | 'EDGE_URL' | 'NODE_ENV' | 'PUBLIC_URL' | 'oidc'>
+  readonly config: Pick<
+    Config,
+    'ADDRESS_HEADER' | 'ADMIN_TOKEN' | 'ADMIN_TOKEN_ALSO' | 'EDGE_URL' | 'NODE_ENV' | 'PUBLIC_URL' | 'oidc'
+  >
   readonly operators: Operators
   readonly files: ConsoleFiles
   readonly sales: Pick<Sales, 'find'>
@@ -46,7 +49,7 @@ interface ConsoleDeps {
 
 export function consoleRoutes({ config, operators, files, sales }: ConsoleDeps): Hono {
   const shop = config.PUBLIC_URL ?? config.EDGE_URL
-  const isAdmin = comparesTo(config.ADMIN_TOKEN)
+  const isAdmin = comparesTo(...adminTokensOf(config))
   const attempts = new SignInAttempts()
   const app = new Hono()
   if (isProduction(config))

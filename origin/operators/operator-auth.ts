@@ -25,11 +25,11 @@ export const operatorOf = (c: Context): string => c.get('operator').name
 const READS = ['GET', 'HEAD']
 
 /**
- * Admits operators by `Authorization: Bearer` with the admin token or a key, or by a browser's session. Reading needs
+ * Admits operators by `Authorization: Bearer` with an admin token or a key, or by a browser's session. Reading needs
  * a viewer, and every other call an operator; a route that needs an owner says so with `requireRole`.
  */
-export function requireOperator(adminToken: string, operators: Operators): MiddlewareHandler {
-  const isAdmin = comparesTo(adminToken)
+export function requireOperator(adminTokens: readonly string[], operators: Operators): MiddlewareHandler {
+  const isAdmin = comparesTo(...adminTokens)
   return async (c, next) => {
     const token = bearer(c)
     const operator =

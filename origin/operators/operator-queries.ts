@@ -133,7 +133,7 @@ export async function insertSession(
 /** The hashes under which a cookie's session may be stored: its own hash, or that of the admin token's sessions. */
 export interface SessionHashes {
   readonly own: string
-  readonly admin: string
+  readonly admin: readonly string[]
 }
 
 /**
@@ -144,11 +144,11 @@ export async function findSessions(sql: Sql, cookies: readonly SessionHashes[]):
   const rows = await sql<{ hash: string; name: string; role: Role }[]>`
     select s.session_hash as hash, s.operator as name, coalesce(o.role, s.role) as role
     from operator_sessions s left join operators o on s.by_key and o.operator = s.operator
-    where s.session_hash = any(${cookies.flatMap(({ own, admin }) => [own, admin])}::text[])
+    where s.session_hash = any(${cookies.flatMap(({ own, admin }) => [own, ...admin])}::text[])
       and s.expires_at > clock_timestamp() and o.revoked_at is null`
   const found = new Map(rows.map(({ hash, ...operator }) => [hash, operator]))
   return cookies.map(({ own, admin }) => {
-    const [ofOwn, ofAdmin] = [found.get(own), found.get(admin)]
+    const [ofOwn, ofAdmin] = [found.get(own), admin.map((hash) => found.get(hash)).find(Boolean)]
     return ofAdmin?.name === ADMIN_NAME ? ofAdmin : ofOwn?.name === ADMIN_NAME ? undefined : ofOwn
   })
 }

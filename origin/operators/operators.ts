@@ -1,13 +1,14 @@
 /**
  * Identifies the operator of a call by the admin token (for machines, with the owner's rights), a key, or a browser
  * session. Keys and cookies have 256 random bits, so a plain SHA-256 protects them. Results are remembered for a
- * second. The hash of a session that the admin token began is keyed by that token, so the session ends with it.
+ * second. The hash of a session that an admin token began is keyed by that token, so the session ends with it.
  * Invented cookies cost the ledger almost nothing: malformed and known wrong ones are refused without a query, and
  * the others are looked up together.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Operator, Role } from '../../shared/api/operators/roles.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
+import type { Config } from '../base/config.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -36,6 +37,12 @@ const LOOKUPS = { size: 5_000, queue: 20_000, pauseMs: 100 }
 const LEDGER_TIMEOUT_MS = 2_000
 const KEY_BYTES = 32
 
+/** The admin token, and another one while it is changed. A session begun by one lasts no longer than it is accepted. */
+export type AdminTokens = readonly [string, ...string[]]
+export const adminTokensOf = ({ ADMIN_TOKEN, ADMIN_TOKEN_ALSO }: Pick<Config, 'ADMIN_TOKEN' | 'ADMIN_TOKEN_ALSO'>) =>
+  [ADMIN_TOKEN, ...(ADMIN_TOKEN_ALSO === undefined ? [] : [ADMIN_TOKEN_ALSO])] as const
+
+const adminHashOf = (token: string, cookie: string) => createHmac('sha256', token).update(cookie).digest('base64url')
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('base64url')
 /** A new key or cookie, and the hash that is stored. */
 export function newSecret(prefix = ''): { secret: string; hash: string } {
@@ -55,16 +62,16 @@ interface Found {
 export class Operators {
   readonly #sql: Sql
   readonly #isLedgerAway: () => boolean
-  readonly #adminToken: string
+  readonly #adminTokens: AdminTokens
   readonly #keys: OperatorKeys
   readonly #found = new RecentMap<string, Found>(1_000)
   readonly #wrong = new RecentMap<string, true>(MAX_WRONG)
   readonly #lookups: Batcher<SessionHashes, Operator | undefined>
 
-  constructor(sql: Sql, isLedgerAway: () => boolean, adminToken: string) {
+  constructor(sql: Sql, isLedgerAway: () => boolean, adminTokens: AdminTokens) {
     this.#sql = sql
     this.#isLedgerAway = isLedgerAway
-    this.#adminToken = adminToken
+    this.#adminTokens = adminTokens
     this.#lookups = new Batcher(LOOKUPS, (cookies) => withTimeout(findSessions(sql, cookies), LEDGER_TIMEOUT_MS))
     this.#keys = new OperatorKeys(() => withTimeout(readKeys(sql), LEDGER_TIMEOUT_MS), isLedgerAway)
   }
@@ -84,7 +91,7 @@ export class Operators {
     const isFresh = known && performance.now() - known.atMs < KNOWN_WITHOUT_LEDGER_MS
     if (isFresh && this.#isLedgerAway()) return known.operator
     try {
-      const operator = await this.#lookups.add({ own: hash, admin: this.#adminHashOf(cookie) })
+      const operator = await this.#lookups.add({ own: hash, admin: this.#adminHashesOf(cookie) })
       // A session that ended never becomes valid again.
       if (operator) this.#found.set(hash, { operator, atMs: performance.now() })
       else this.#wrong.set(hash, true)
@@ -108,7 +115,7 @@ export class Operators {
   /** Begins a session and returns its cookie. */
   async beginSession(operator: Operator, byKey: boolean): Promise<string> {
     const { secret, hash } = newSecret()
-    const kept = operator === ADMIN ? this.#adminHashOf(secret) : hash
+    const kept = operator === ADMIN ? adminHashOf(this.#adminTokens[0], secret) : hash
     await insertSession(this.#sql, kept, operator, byKey, SESSION_SECONDS)
     this.#found.set(hash, { operator, atMs: performance.now() })
     return secret
@@ -117,11 +124,11 @@ export class Operators {
   async endSession(cookie: string): Promise<void> {
     if (!(await this.bySession(cookie))) return
     const hash = hashOf(cookie)
-    await deleteSessions(this.#sql, [hash, this.#adminHashOf(cookie)])
+    await deleteSessions(this.#sql, [hash, ...this.#adminHashesOf(cookie)])
     this.#found.delete(hash)
   }
 
-  #adminHashOf(cookie: string): string {
-    return createHmac('sha256', this.#adminToken).update(cookie).digest('base64url')
+  #adminHashesOf(cookie: string): string[] {
+    return this.#adminTokens.map((token) => adminHashOf(token, cookie))
   }
 }

@@ -1,5 +1,5 @@
 /** Operators sign in at the company's own service by OpenID Connect. */
-import type { Hono } from 'hono'
+import { Hono } from 'hono'
 import type { JWTPayload } from 'jose'
 import { pino } from 'pino'
 import { beforeAll, expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { CLIENT, useSignInService } from '../../test/stand-ins/sign-in-service.t
 import { createApp } from '../app.ts'
 import { loadConsole } from './console-files.ts'
 import { consoleRoutes } from './console-routes.ts'
+import { operatorOf, requireOperator } from './operator-auth.ts'
 import { insertSession, writeOperator } from './operator-queries.ts'
 import { ADMIN, newKey, newSecret, Operators } from './operators.ts'
 import { signInRoutes } from './sign-in-routes.ts'
@@ -30,7 +31,7 @@ beforeAll(async () => {
   } as const
   const deps = {
     config: { ADDRESS_HEADER: 'x-forwarded-for', ADMIN_TOKEN, EDGE_URL: undefined, PUBLIC_URL: undefined, oidc },
-    operators: new Operators(origin.sql(), () => false, ADMIN_TOKEN),
+    operators: new Operators(origin.sql(), () => false, [ADMIN_TOKEN]),
     files: await loadConsole(true),
     sales: { find: async () => undefined },
     log: pino({ level: 'silent' }),
@@ -173,7 +174,7 @@ test('ten wrong keys from an address are too many, and never keep out the right 
 
 test('another admin token ends the sessions that the one before began, and no others', async () => {
   const sql = origin.sql()
-  const [before, after] = ['one', 'other'].map((token) => new Operators(sql, () => false, token))
+  const [before, after] = ['one', 'other'].map((token) => new Operators(sql, () => false, [token]))
   const [admin, bo] = [ADMIN, { name: 'bo', role: 'viewer' } as const]
   const cookies = await Promise.all([admin, bo].map((one) => before?.beginSession(one, false) ?? ''))
   const found = (operators?: Operators) => Promise.all(cookies.map((cookie) => operators?.bySession(cookie)))
@@ -184,13 +185,33 @@ test('another admin token ends the sessions that the one before began, and no ot
   await insertSession(sql, hash, admin, false, 60)
   expect(await before?.bySession(secret)).toBeUndefined()
   await before?.endSession(cookies[0] ?? '')
-  expect(await new Operators(sql, () => false, 'one').bySession(cookies[0] ?? '')).toBeUndefined()
+  expect(await new Operators(sql, () => false, ['one']).bySession(cookies[0] ?? '')).toBeUndefined()
+})
+
+test('while the admin token is changed, each process accepts both, and the sessions of both', async () => {
+  // Some processes have been restarted with the two swapped.
+  const processes = [['one', 'other'] as const, ['other', 'one'] as const].map((tokens) => {
+    const operators = new Operators(origin.sql(), () => false, tokens)
+    const admin = new Hono().use(requireOperator(tokens, operators)).get('/', (c) => c.text(operatorOf(c)))
+    return { operators, app: createApp({ log: pino({ level: 'silent' }), routes: { '/admin': admin } }) }
+  })
+  for (const { app } of processes)
+    for (const token of ['one', 'other', 'neither']) {
+      const { status } = await app.request('/admin', { headers: { authorization: `Bearer ${token}` } })
+      expect(status).toBe(token === 'neither' ? 401 : 200)
+    }
+  const cookies = await Promise.all(processes.map(({ operators }) => operators.beginSession(ADMIN, false)))
+  for (const { operators } of processes)
+    for (const cookie of cookies) expect(await operators.bySession(cookie)).toEqual(ADMIN)
+  // Without the old one its sessions end.
+  const changed = new Operators(origin.sql(), () => false, ['other'])
+  expect(await Promise.all(cookies.map((cookie) => changed.bySession(cookie)))).toEqual([undefined, ADMIN])
 })
 
 test('invented cookies cost the ledger one query together, and push out none that is known', async () => {
   const { sql, statements } = counted(origin.sql())
   let isLedgerAway = false
-  const operators = new Operators(sql, () => isLedgerAway, ADMIN_TOKEN)
+  const operators = new Operators(sql, () => isLedgerAway, [ADMIN_TOKEN])
   const [bo, cy] = [{ name: 'bo', role: 'viewer' } as const, { name: 'cy', role: 'viewer' } as const]
   const cookie = await operators.beginSession(bo, false)
   const late = await operators.beginSession(cy, false)

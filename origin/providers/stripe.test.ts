@@ -346,6 +346,13 @@ describe('the Stripe provider', async () => {
         expect(await deliver(body, header)).toBeUndefined()
     })
 
+    test('while its secret is rolled, when Stripe signs with both', async () => {
+      const [ours, other] = [signStripe(webhookSecret, body), signStripe('whsec_other', body)]
+      const v1 = (header: string) => header.slice(header.indexOf(',v1='))
+      for (const header of [ours + v1(other), other + v1(ours)])
+        expect(await deliver(body, header)).toMatchObject({ status: 'captured' })
+    })
+
     test("only while it is fresh by the ledger's clock", async () => {
       const header = signStripe(webhookSecret, body)
       expect(await deliver(body, header, Date.now() + 310_000)).toBeUndefined()
