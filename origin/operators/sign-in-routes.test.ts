@@ -189,7 +189,7 @@ test('another admin token ends the sessions that the one before began, and no ot
 })
 
 test('while the admin token is changed, each process accepts both, and the sessions of both', async () => {
-  // Some processes have been restarted with the two swapped.
+  // One process has been restarted with the two swapped.
   const processes = [['one', 'other'] as const, ['other', 'one'] as const].map((tokens) => {
     const operators = new Operators(origin.sql(), () => false, tokens)
     const admin = new Hono().use(requireOperator(tokens, operators)).get('/', (c) => c.text(operatorOf(c)))
@@ -203,7 +203,7 @@ test('while the admin token is changed, each process accepts both, and the sessi
   const cookies = await Promise.all(processes.map(({ operators }) => operators.beginSession(ADMIN, false)))
   for (const { operators } of processes)
     for (const cookie of cookies) expect(await operators.bySession(cookie)).toEqual(ADMIN)
-  // Without the old one its sessions end.
+  // The sessions of the old one end with it.
   const changed = new Operators(origin.sql(), () => false, ['other'])
   expect(await Promise.all(cookies.map((cookie) => changed.bySession(cookie)))).toEqual([undefined, ADMIN])
 })
