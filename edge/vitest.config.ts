@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import { defineConfig } from 'vitest/config'
 import { assetsDefinition, WORKERS, workerOptions } from '../dev/lib/build.ts'
 import { PATIENCE } from '../test/run/patience.ts'
-import { many, waiting } from '../test/run/project-options.ts'
+import { first, waiting } from '../test/run/project-options.ts'
 import { testsByProject } from '../test/run/tiers.ts'
 import { settingsOf } from './testing/settings.ts'
 
@@ -59,6 +59,6 @@ export default defineConfig(() => ({
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
     // Files share a workerd, which loads the Worker once, but not their sales.
     ...waiting,
-    ...many,
+    ...first,
   },
 }))

@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { assetsDefinition } from '../dev/lib/build.ts'
 import { PATIENCE } from './run/patience.ts'
-import { few, many, waiting } from './run/project-options.ts'
+import { few, first, many, waiting } from './run/project-options.ts'
 import { testsByProject } from './run/tiers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -19,14 +19,12 @@ const edge = path('../edge/vitest.config.ts')
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
 /** A worker is reused only for the same project. */
-const ORDER = ['edge', 'origin', 'pure']
+const ORDER = ['check', 'edge', 'system', 'origin', 'pure']
 
 class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    // The check of all types takes longest, so that nothing waits for it at the end.
-    const rank = ({ project, moduleId }: TestSpecification) =>
-      moduleId.endsWith('/test/check.test.ts') ? -2 : ORDER.indexOf(project.name)
+    const rank = ({ project }: TestSpecification) => ORDER.indexOf(project.name)
     return sorted.toSorted((a, b) => rank(a) - rank(b))
   }
 }
@@ -35,7 +33,7 @@ const tests = testsByProject(root)
 const onServers = {
   ...waiting,
   globalSetup: [path('run/one-run.ts')],
-  setupFiles: [path('run/leave-with-the-runner.ts')],
+  setupFiles: [path('run/leave-with-the-runner.ts'), path('run/programs-first.ts')],
 }
 
 export default defineConfig({
@@ -51,6 +49,16 @@ export default defineConfig({
         test: { name: 'pure', include: tests.pure, pool: 'threads', ...waiting, ...many },
       },
       { root, test: { name: 'origin', include: tests.origin, ...onServers, ...many } },
+      {
+        root,
+        test: {
+          name: 'check',
+          include: tests.check,
+          setupFiles: [path('run/leave-with-the-runner.ts')],
+          ...waiting,
+          ...first,
+        },
+      },
       edge,
       { root, test: { name: 'system', include: tests.system, ...onServers, ...few } },
       {

@@ -43,7 +43,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function startRun(): Promise<Run> {
-  await Promise.all([buildConsole(), ensurePrograms()])
   const started = new Map<string, Promise<Part<unknown>>>()
   /** The latest part stops first, because a part may use those that were started before it. */
   const stops: (() => Promise<void>)[] = []
@@ -59,11 +58,16 @@ async function startRun(): Promise<Run> {
   }
   const postgresUrl = async () => (await once('postgres', startRunPostgres)).address
   const parts: Parts = {
+    programs: async () => {
+      await Promise.all([buildConsole(), ensurePrograms()])
+      return { address: null, stop: async () => {} }
+    },
     postgres: startRunPostgres,
     origin: async () => startOrigin(await postgresUrl()),
     system: async () => startRunSystem(await postgresUrl()),
     browser: startBrowser,
   }
+  void once('programs', parts.programs)
   const server = createServer((request, response) => {
     const name = (request.url ?? '').slice(1) as keyof SharedParts
     once<unknown>(name, parts[name]).then(

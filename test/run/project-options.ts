@@ -12,11 +12,16 @@ export const waiting = {
   server: { deps: { external: [/\/vendor\/postgres\//] } },
 }
 
+const cores = availableParallelism()
+
 /**
- * Whole systems and browsers keep the processors busy, so there is one worker for each processor, and they run before
- * all other tests.
+ * The edge's tests mostly wait, and need no program of the machine: they run first, beside the checks of the sources
+ * and the installation of programs.
  */
-export const few = { maxWorkers: availableParallelism(), sequence: { groupOrder: 0 } }
+export const first = { maxWorkers: 3 * cores, sequence: { groupOrder: 0 } }
+
+/** Whole systems and browsers keep the processors busy, and wait a little. */
+export const few = { maxWorkers: Math.ceil(1.5 * cores), sequence: { groupOrder: 1 } }
 
 /** All other tests mainly wait: with one worker for each processor, half of the time would be idle. */
-export const many = { maxWorkers: 2 * availableParallelism(), sequence: { groupOrder: 1 } }
+export const many = { maxWorkers: 2 * cores, sequence: { groupOrder: 2 } }

@@ -12,6 +12,8 @@ declare module 'vitest' {
 }
 
 export interface SharedParts {
+  /** What the machine lacked is installed, and the console is built. */
+  readonly programs: null
   /** The address of the server. */
   readonly postgres: string
   readonly origin: OriginAddress

@@ -1,6 +1,7 @@
 /**
  * Sorts every test file into the project that can run it, by what it imports:
  *
+ * - `check`: holds the sources against their rules, and takes a minute of one processor,
  * - `pure`: decides and computes only; runs in plain threads (`npm run test:quick`),
  * - `edge`: needs the Workers runtime,
  * - `origin`: needs a store, or a process of its own,
@@ -10,11 +11,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-export type Project = 'system' | 'edge' | 'origin' | 'pure' | 'long'
+export type Project = 'check' | 'edge' | 'system' | 'origin' | 'pure' | 'long'
 
 const ROOMS = ['bench', 'client', 'deploy', 'dev', 'edge', 'origin', 'shared', 'test']
 /** A test that imports one of these uses a server of the run, or starts one. */
 const SERVERS = /^(test\/run\/shared-part|dev\/lib\/processes|dev\/servers\/[^/]+)\.ts$|^(node:child_process|execa)$/
+const CHECK = 'test/check.test.ts'
 const WORKERS_RUNTIME = /^cloudflare:/
 /** A test that imports one of these directly runs a system of several processes. */
 const SYSTEM = /^(dev\/system|bench\/rehearsal\/testing\/rehearse)\.ts$/
@@ -23,7 +25,7 @@ const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'|\b
 
 /** The test files of the repository by project, as paths from its root. */
 export function testsByProject(root: string): Record<Project, string[]> {
-  const tests: Record<Project, string[]> = { system: [], edge: [], origin: [], pure: [], long: [] }
+  const tests: Record<Project, string[]> = { check: [], edge: [], system: [], origin: [], pure: [], long: [] }
   const imports = importGraph(root)
   for (const file of globSync(`{${ROOMS.join(',')}}/**/*.test.ts`, { cwd: root }).toSorted()) {
     const direct = imports(file)
@@ -35,6 +37,7 @@ export function testsByProject(root: string): Record<Project, string[]> {
 function projectOf(file: string, direct: readonly string[], reached: ReadonlySet<string>): Project {
   const reaches = (pattern: RegExp) => [...reached].some((name) => pattern.test(name))
   if (file.endsWith('.long.test.ts')) return 'long'
+  if (file === CHECK) return 'check'
   if (reaches(WORKERS_RUNTIME)) return 'edge'
   if (!reaches(SERVERS)) return 'pure'
   return file.startsWith('test/') || direct.some((name) => SYSTEM.test(name)) ? 'system' : 'origin'
