@@ -1,28 +1,80 @@
 /**
  * The decisions of one order of events: who goes next, and what becomes of a call. They come from a seed, or from a
- * list that was recorded. Nought always means "undisturbed", so that a list is simpler the more noughts it has, and
- * what is past its end is nought.
+ * list that was recorded. What is past the end of a list is undisturbed, so a shorter list is a simpler order.
  */
 
 import { hashOf } from '../../shared/lib/hash.ts'
 import { seededRandom } from '../../shared/lib/random.ts'
 
-/** One decision about who goes, and one about a fate for each step; both in the order in which they were asked. */
-export interface Recorded {
-  readonly seed: number
-  readonly who: readonly number[]
-  readonly fates: readonly number[]
+/** A choice names who went, and what became of it: nought is the undisturbed fate. */
+export interface Choice {
+  /** Null: whoever would go in the undisturbed order. */
+  readonly who: string | null
+  readonly fate: number
+  readonly isDisturbed: boolean
 }
 
-export interface Decisions {
+/** The decisions of an order, in the order in which they were asked. */
+export interface Recorded {
+  readonly seed: number
+  readonly choices: readonly Choice[]
+}
+
+/** The choice of moving time on. */
+const TIME = 'time'
+
+export abstract class Decisions {
   /** Set once nothing is to be disturbed any more. */
-  isCalm: boolean
-  /** Which of so many goes; `count` itself: time moves on, where `mayWait`. */
-  who(count: number, mayWait: boolean): number
-  /** Which of so many fates of a call at this point. */
-  fate(count: number, point: string): number
+  isCalm = false
+  readonly seed: number
+  readonly #chance: () => number
+  /** What was decided. */
+  readonly #made: Choice[] = []
+
+  constructor(seed: number) {
+    this.seed = seed
+    this.#chance = seededRandom(seed ^ 0x5bd1e995)
+  }
+
+  get recorded(): Recorded {
+    return { seed: this.seed, choices: [...this.#made] }
+  }
+
+  protected abstract choose(keys: readonly string[], mayWait: boolean): number
+  protected abstract chooseFate(count: number, point: string): number
+
+  /** Which of these goes; their number: time moves on, where `mayWait`. */
+  who(names: readonly string[], mayWait: boolean): number {
+    if (this.isCalm) return 0
+    const keys = numbered(names)
+    const chosen = this.choose(keys, mayWait)
+    this.#made.push({ who: keys[chosen] ?? TIME, fate: 0, isDisturbed: chosen > 0 })
+    return chosen
+  }
+
+  /** Which of so many fates of the call that was chosen, at this point. */
+  fate(count: number, point: string): number {
+    if (this.isCalm) return 0
+    const fate = this.chooseFate(count, point)
+    const choice = this.#made.pop()
+    if (choice) this.#made.push({ ...choice, fate, isDisturbed: choice.isDisturbed || fate > 0 })
+    return fate
+  }
+
   /** Chance inside the processes, which is never part of a recorded list. */
-  random(): number
+  random(): number {
+    return this.#chance()
+  }
+}
+
+/** Tells those of the same name apart. */
+function numbered(names: readonly string[]): string[] {
+  const seen = new Map<string, number>()
+  return names.map((name) => {
+    const before = seen.get(name) ?? 0
+    seen.set(name, before + 1)
+    return before === 0 ? name : `${name} #${before + 1}`
+  })
 }
 
 /** How many calls of a hundred are disturbed, one of these for each order: some orders only change who goes. */
@@ -34,40 +86,39 @@ const WAITS = 0.01
 /** An order that aims disturbs calls at some points much more often: at those that matter, or one in so many of all. */
 const AIMED = 0.35
 const AIMS = 12
+/** The fate of a call that only comes later than others, in the lists of those that may. */
+const HELD = 1
 /** Half of these disturbances are of one kind, for which this draws, since some faults need the same one twice. */
-const KINDS = 7
+const KINDS = 10
 
 export interface Chances {
   /** How often time moves on while something else could go. */
   readonly waits?: number
   /** The points that matter most; left out: none is aimed at. */
   readonly aims?: readonly string[]
-  /** True if no call is disturbed. */
+  /** True if no call fails: some are only held. */
   readonly isCalm?: boolean
 }
 
 /** Decides by chance, and records what it decided. */
-export class SeededDecisions implements Decisions {
+export class SeededDecisions extends Decisions {
   readonly #random: () => number
-  readonly #chance: () => number
   readonly #disturbed: number
   readonly #waits: number
   readonly #undisturbed: number
   /** The points that it aims at, by their names or their hash. */
   readonly #aims: readonly (string | number)[]
   readonly #kind: number
-  readonly recorded: { readonly seed: number; readonly who: number[]; readonly fates: number[] }
-  /** Set once all actors are through: from then on nothing is disturbed. */
-  isCalm = false
+  readonly #isCalm: boolean
 
   constructor(seed: number, { waits = WAITS, aims, isCalm = false }: Chances = {}) {
+    super(seed)
     this.#waits = waits
     this.#random = seededRandom(seed)
-    this.#chance = seededRandom(seed ^ 0x5bd1e995)
-    this.recorded = { seed, who: [], fates: [] }
-    this.#disturbed = isCalm ? 0 : this.#oneOf(DISTURBED)
+    this.#isCalm = isCalm
+    this.#disturbed = this.#oneOf(DISTURBED)
     this.#undisturbed = this.#oneOf(UNDISTURBED)
-    const isAimed = aims !== undefined && !isCalm && this.#random() < 0.7
+    const isAimed = aims !== undefined && this.#random() < 0.7
     const isNamed = aims !== undefined && aims.length > 0 && isAimed && this.#random() < 0.6
     this.#aims = isNamed ? [this.#oneOf(aims), this.#oneOf(aims)] : isAimed ? [Math.floor(this.#random() * AIMS)] : []
     this.#kind = isAimed ? Math.floor(this.#random() * KINDS) : 0
@@ -77,56 +128,46 @@ export class SeededDecisions implements Decisions {
     return list[Math.floor(this.#random() * list.length)] as One
   }
 
-  who(count: number, mayWait: boolean): number {
-    if (this.isCalm) return 0
-    const draw = () => {
-      if (mayWait && this.#random() < this.#waits) return count
-      return this.#random() < this.#undisturbed ? 0 : Math.floor(this.#random() * count)
-    }
-    const chosen = draw()
-    this.recorded.who.push(chosen)
-    return chosen
+  protected choose({ length }: readonly string[], mayWait: boolean): number {
+    if (mayWait && this.#random() < this.#waits) return length
+    return this.#random() < this.#undisturbed ? 0 : Math.floor(this.#random() * length)
   }
 
-  fate(count: number, point: string): number {
-    if (this.isCalm) return 0
+  protected chooseFate(count: number, point: string): number {
     const isAimed = this.#aims.includes(point) || this.#aims.includes(hashOf(point) % AIMS)
-    const kind = () =>
-      isAimed && this.#random() < 0.5 ? this.#kind % (count - 1) : Math.floor(this.#random() * (count - 1))
-    const chosen = this.#random() < (isAimed ? AIMED : this.#disturbed) ? 1 + kind() : 0
-    this.recorded.fates.push(chosen)
-    return chosen
-  }
-
-  random(): number {
-    return this.#chance()
+    if (this.#random() >= (isAimed ? AIMED : this.#disturbed)) return 0
+    if (this.#isCalm) return HELD
+    return 1 + (isAimed && this.#random() < 0.5 ? this.#kind % (count - 1) : Math.floor(this.#random() * (count - 1)))
   }
 }
 
-/** Decides as recorded. Decisions that are no longer possible become the nearest that is. */
-export class ReplayedDecisions implements Decisions {
-  readonly recorded: Recorded
-  readonly #chance: () => number
-  #who = 0
-  #fates = 0
-  isCalm = false
+/** The nearest choices that are looked at where the next one of a list cannot be made. */
+const AHEAD = 20
 
-  constructor(recorded: Recorded) {
-    this.recorded = recorded
-    this.#chance = seededRandom(recorded.seed ^ 0x5bd1e995)
+/** Decides as recorded. What cannot be chosen any more is left out; what is past the end is undisturbed. */
+export class ReplayedDecisions extends Decisions {
+  readonly #choices: readonly Choice[]
+  #next = 0
+  #fate = 0
+
+  constructor({ seed, choices }: Recorded) {
+    super(seed)
+    this.#choices = choices
   }
 
-  who(count: number, mayWait: boolean): number {
-    if (this.isCalm) return 0
-    return Math.min(this.recorded.who[this.#who++] ?? 0, mayWait ? count : count - 1)
+  protected choose(keys: readonly string[], mayWait: boolean): number {
+    this.#fate = 0
+    for (const [i, { who, fate }] of this.#choices.slice(this.#next, this.#next + AHEAD).entries()) {
+      const chosen = who === null ? 0 : who === TIME ? (mayWait ? keys.length : -1) : keys.indexOf(who)
+      if (chosen < 0) continue
+      this.#next += i + 1
+      this.#fate = fate
+      return chosen
+    }
+    return 0
   }
 
-  fate(count: number): number {
-    if (this.isCalm) return 0
-    return Math.min(this.recorded.fates[this.#fates++] ?? 0, count - 1)
-  }
-
-  random(): number {
-    return this.#chance()
+  protected chooseFate(count: number): number {
+    return Math.min(this.#fate, count - 1)
   }
 }

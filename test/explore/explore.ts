@@ -18,10 +18,11 @@ const HELP = `Usage: npm run explore -- [options]
   --orders N   orders of events of each part (default 1,000)
   --seed N     the first seed; the same seed makes the same steps (default by chance)
   --only PART  checkout, payments or line (default all)
-  --break TEXT instead of the product, plays each break of its protocol whose name contains the text, in a copy
+  --breaks     instead of the product, plays each break of its protocol, in a copy, and prints a table of them
+  --break TEXT the same with the breaks whose names contain the text
   --help       this text
 
-Exit status: 0 every promise held, 1 one was broken; with --break: 0 every break was found, 1 one was not.`
+Exit status: 0 every promise held, 1 one was broken; with --breaks: 0 every break was found, 1 one was not.`
 
 const PARTS = ['checkout', 'payments', 'line'] as const
 type PartName = (typeof PARTS)[number]
@@ -30,12 +31,13 @@ const WIDTH = 3
 const PROGRESS_EVERY_MS = 5_000
 
 async function command(): Promise<number> {
-  const options = optionsOf('run explore', { texts: 'orders seed only break' })
+  const options = optionsOf('run explore', { texts: 'orders seed only break', flags: 'breaks' })
   const orders = wholeOf('orders', options.orders, 1_000, 1, 1_000_000)
   const seed = wholeOf('seed', options.seed, Math.floor(Math.random() * 2 ** 31), 0, 2 ** 32 - 1)
   const only = options.only as PartName | undefined
   if (only !== undefined && !PARTS.includes(only)) throw new UsageError(`--only needs one of ${PARTS.join(', ')}.`)
-  if (options.break !== undefined) return findBreaks(options.break, only, seed, orders)
+  const isBroken = options.break !== undefined || options.breaks === true
+  if (isBroken) return findBreaks(options.break ?? '', only, seed, orders)
   const names = PARTS.filter((name) => only === undefined || name === only)
   const isGood = names.includes('line') ? await exploreAll([linePart(await loadEdge())], seed, orders) : true
   const shop = names.filter((name) => name !== 'line')
@@ -49,16 +51,19 @@ async function findBreaks(text: string, only: PartName | undefined, seed: number
     ([name, { part }]) => name.includes(text) && (only === undefined || part === only),
   )
   if (chosen.length === 0) throw new UsageError(`No break has "${text}" in its name.`)
+  const lines = new ProgressLines()
   let missed = 0
-  for (const [name, one] of chosen) {
+  lines.say('| break | orders | steps | the promise that sees it |\n| --- | --- | --- | --- |')
+  for (const [i, [name, one]] of chosen.entries()) {
+    lines.begin(`${i + 1} of ${chosen.length}: ${name}`)
     const found = await find(one, seed, orders)
     if (!found) missed++
-    console.log(
-      found
-        ? `${name}: found in ${found.orders} orders, ${found.steps} steps: ${found.promise}`
-        : `${name}: not found in ${orders} orders`,
+    const promise = found?.promise.split(':', 1)[0]
+    lines.say(
+      found ? `| ${name} | ${found.orders} | ${found.steps} | ${promise} |` : `| ${name} | not in ${orders} | | |`,
     )
   }
+  lines.say(`${chosen.length - missed} of ${chosen.length} breaks found`)
   return missed === 0 ? 0 : 1
 }
 

@@ -6,7 +6,8 @@ import { type Order, shrink } from './shrink.ts'
 
 /** Two processes add one to a count, by a read and a write of their own. */
 async function count({ actors, decisions }: Order<string>, seeded?: SeededDecisions) {
-  const scheduler = new Scheduler(seeded ?? new ReplayedDecisions(decisions))
+  const decided = seeded ?? new ReplayedDecisions(decisions)
+  const scheduler = new Scheduler(decided)
   let stored = 0
   for (const name of actors) {
     const process = scheduler.process(name)
@@ -21,26 +22,33 @@ async function count({ actors, decisions }: Order<string>, seeded?: SeededDecisi
     })
   }
   await scheduler.run()
-  return { isLost: stored < actors.length, sentences: scheduler.steps.map(({ sentence }) => sentence) }
+  const sentences = scheduler.steps.map(({ sentence }) => sentence)
+  return { isLost: stored < actors.length, sentences, recorded: decided.recorded }
 }
 
 test('a lost update is found, plays again from its decisions, and shrinks to two who count', async () => {
   const actors = ['a', 'b', 'c']
   for (let seed = 1; ; seed++) {
     const seeded = new SeededDecisions(seed)
-    const found = await count({ actors, decisions: seeded.recorded }, seeded)
+    const found = await count({ actors, decisions: { seed, choices: [] } }, seeded)
     const order = { actors, decisions: seeded.recorded }
     expect(await count(order)).toEqual(found)
     if (!found.isLost) continue
-    const short = await shrink(order, async (one) => (await count(one)).isLost)
+    const short = await shrink(order, {
+      fails: async (one) => {
+        const { isLost, recorded } = await count(one)
+        return isLost ? recorded : null
+      },
+      sizeOf: ({ actors, decisions: { choices } }) => actors.length + choices.length,
+    })
     expect(short.actors).toHaveLength(2)
-    expect(short.decisions.who.filter((n) => n > 0).length).toBeLessThanOrEqual(2)
+    expect(short.decisions.choices.filter(({ isDisturbed }) => isDisturbed).length).toBeLessThanOrEqual(2)
     break
   }
 })
 
 test('a process that ends hears nothing more, and its timers are gone', async () => {
-  const scheduler = new Scheduler(new ReplayedDecisions({ seed: 1, who: [], fates: [] }))
+  const scheduler = new Scheduler(new ReplayedDecisions({ seed: 1, choices: [] }))
   const process = scheduler.process('one')
   const heard: string[] = []
   const asked = process.ask(() =>

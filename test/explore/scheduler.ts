@@ -11,6 +11,8 @@ export type Fate = keyof typeof SENTENCES
 
 const SENTENCES = {
   done: '',
+  held: ', which stays on its way',
+  'held long': ', which stays on its way for long',
   late: ', and the answer stays on its way',
   lost: ', and the answer is lost',
   failed: ', which fails and has no effect',
@@ -50,6 +52,8 @@ interface Item {
   readonly what: string
   readonly fates: readonly Fate[]
   readonly lane: string | undefined
+  /** It is on its way, and cannot go before this moment. */
+  heldUntilMs?: number
   readonly go: (fate: Fate) => Promise<void>
 }
 
@@ -85,6 +89,10 @@ const MAX_STEPS = 3_000
 const MAX_IDLE_MOVES = 200
 /** A call without an answer after this real time is looked for among those that wait for a lock. */
 const BLOCKED_AFTER_MS = 4
+/** A call that is held arrives after so long, by when all that can go without it has gone. */
+const HELD_MS = 5
+/** A slow store takes so long to do, or to answer, what it is asked: longer than anybody waits for it. */
+const SLOW_MS = 2_100
 /** Postgres ends a deadlock within a second. */
 const DEADLOCK_MS = 3_000
 /** The first moment of each order. */
@@ -97,6 +105,7 @@ export class Scheduler {
   #timers: Timer[] = []
   #ids = 0
   #soon = 0
+  #busy = new Set<Promise<unknown>>()
   nowMs = BEGIN_MS
   /** Runs after each step, such as a look of the judge. */
   onStep: () => Promise<void> = async () => {}
@@ -144,16 +153,21 @@ export class Scheduler {
     for (let idle = 0; ; ) {
       if (this.#error !== undefined) throw this.#error
       const ready = this.#ready()
-      const next = this.#timers.length > 0
-      if (ready.length === 0 && this.#parked.length > 0 && !next) {
+      const next = this.#nextMs()
+      if (ready.length === 0 && this.#parked.length > 0 && next === undefined) {
         await this.#untilUnblocked(DEADLOCK_MS)
         continue
       }
-      if (ready.length === 0 && (!next || idle++ >= MAX_IDLE_MOVES)) return
+      if (ready.length === 0 && (next === undefined || idle++ >= MAX_IDLE_MOVES)) return
       if (this.steps.length >= MAX_STEPS) throw new Error(`the order does not end within ${MAX_STEPS} steps`)
-      const who = ready.length === 0 ? 0 : this.#decisions.who(ready.length, next)
-      if (who >= ready.length)
-        await this.moveTime(Math.min(...this.#timers.map(({ dueMs }) => dueMs)) - this.nowMs, who > 0)
+      const who =
+        ready.length === 0
+          ? 0
+          : this.#decisions.who(
+              ready.map(({ name, what }) => `${name}: ${what}`),
+              next !== undefined,
+            )
+      if (who >= ready.length) await this.moveTime((next ?? this.nowMs) - this.nowMs, who > 0)
       else {
         idle = 0
         await this.#play(ready[who] as Item, who)
@@ -162,11 +176,24 @@ export class Scheduler {
   }
 
   async #play(item: Item, who: number): Promise<void> {
-    this.#items.splice(this.#items.indexOf(item), 1)
     const fate = (item.fates.length > 1 && item.fates[this.#decisions.fate(item.fates.length, item.what)]) || 'done'
     this.#note(`${item.name}: ${item.what}${SENTENCES[fate]}`, item.what, fate, who > 0 || fate !== 'done')
+    const at = this.#items.indexOf(item)
+    if (fate === 'held' || fate === 'held long') {
+      // It keeps its place, and what follows it in its lane waits behind it.
+      this.#items[at] = { ...item, fates: ['done'], heldUntilMs: this.nowMs + (fate === 'held' ? HELD_MS : SLOW_MS) }
+      return
+    }
+    this.#items.splice(at, 1)
     await item.go(fate)
     await this.#afterStep()
+  }
+
+  /** When the next timer is due, or the next call that is held. */
+  #nextMs(): number | undefined {
+    const held = this.#items.map(({ heldUntilMs = 0 }) => heldUntilMs).filter((ms) => ms > this.nowMs)
+    const dues = [...this.#timers.map(({ dueMs }) => dueMs), ...held]
+    return dues.length === 0 ? undefined : Math.min(...dues)
   }
 
   /** Moves time; timers that are due become items. */
@@ -245,11 +272,11 @@ export class Scheduler {
 
   /** Something under way that is no step of its own, such as the begin of a transaction. */
   async busy<Result>(work: Promise<Result>): Promise<Result> {
-    this.#soon++
+    this.#busy.add(work)
     try {
       return await work
     } finally {
-      this.#soon--
+      this.#busy.delete(work)
     }
   }
 
@@ -260,11 +287,10 @@ export class Scheduler {
   /** The items that may go: first those that the last step made, then the oldest; of each lane its first. */
   #ready(): Item[] {
     const lanes = new Set<string>()
-    const free = this.#items.filter(({ lane }) => {
-      if (lane === undefined) return true
-      const isFirst = !lanes.has(lane)
-      lanes.add(lane)
-      return isFirst
+    const free = this.#items.filter(({ lane, heldUntilMs = 0 }) => {
+      const isFirst = lane === undefined || !lanes.has(lane)
+      if (lane !== undefined) lanes.add(lane)
+      return isFirst && heldUntilMs <= this.nowMs
     })
     const last = this.steps.length - 1
     return [...free.filter(({ bornAt }) => bornAt > last), ...free.filter(({ bornAt }) => bornAt <= last)]
@@ -273,7 +299,14 @@ export class Scheduler {
   /** All that follows from a step without a call or a timer has happened once the event loop has nothing left. */
   async #untilQuiet(): Promise<void> {
     do await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
-    while (this.#soon > 0)
+    while (
+      this.#soon > 0 ||
+      (this.#busy.size > 0 &&
+        (await Promise.race(this.#busy).then(
+          () => true,
+          () => true,
+        )))
+    )
   }
 
   // -- What processes use --------------------------------------------------------------------------------------------
@@ -384,6 +417,7 @@ export class Process {
             if (!this.isAlive) return
             if (fate === 'dies after') return this.end()
             if (fate === 'lost') return settle(() => failure('lost'))
+            if (fate === 'slow') return void this.runtime.after(SLOW_MS, () => settle(answer))
             if (fate === 'late') return later(`the answer to "${what}" arrives`, async () => settle(answer), this)
             settle(answer)
           }

@@ -2,7 +2,7 @@
 import { type Decisions, type Recorded, ReplayedDecisions, SeededDecisions } from '../decisions.ts'
 import { type Part, type Played, promiseOf } from '../explorer.ts'
 import type { Step } from '../scheduler.ts'
-import { shrink } from '../shrink.ts'
+import { type Order, shrink } from '../shrink.ts'
 import type { Start } from './machine.ts'
 import { type Actor, drawOrder, type Setting, sentenceOf } from './order.ts'
 import { play } from './play.ts'
@@ -17,14 +17,17 @@ interface Result extends Played {
 const WAITS = 0.2
 
 export function linePart(start: Start): Part<Result> {
-  const playOrder = async (
-    setting: Setting,
-    acts: readonly Actor[],
-    decisions: Decisions,
-    recorded: Recorded,
-  ): Promise<Result> => {
+  const playOrder = async (setting: Setting, acts: readonly Actor[], decisions: Decisions): Promise<Result> => {
     const { broken, steps, acted } = await play({ setting, actors: acts }, decisions, start)
-    return { setting, acts, decisions: recorded, broken, steps: steps.map(named), acted, actors: [settingOf(setting)] }
+    return {
+      setting,
+      acts,
+      decisions: decisions.recorded,
+      broken,
+      steps: steps.map(named),
+      acted,
+      actors: [settingOf(setting)],
+    }
   }
   return {
     name: 'line',
@@ -32,16 +35,23 @@ export function linePart(start: Start): Part<Result> {
     play(seed) {
       const { setting, actors } = drawOrder(seed)
       const decisions = new SeededDecisions(seed, { waits: WAITS })
-      return playOrder(setting, actors, decisions, decisions.recorded)
+      return playOrder(setting, actors, decisions)
     },
     async shorten(failed) {
-      let shortest = failed
-      await shrink({ actors: failed.acts, decisions: failed.decisions }, async ({ actors, decisions }) => {
-        const result = await playOrder(failed.setting, actors, new ReplayedDecisions(decisions), decisions)
-        const isSame = promiseOf(result.broken ?? '') === promiseOf(failed.broken ?? '')
-        if (isSame) shortest = result
-        return isSame
-      })
+      const replay = ({ actors, decisions }: Order<Actor>) =>
+        playOrder(failed.setting, actors, new ReplayedDecisions(decisions))
+      const order = await shrink<Actor>(
+        { actors: failed.acts, decisions: failed.decisions },
+        {
+          fails: async (order) => {
+            const { broken, decisions } = await replay(order)
+            return promiseOf(broken ?? '') === promiseOf(failed.broken ?? '') ? decisions : null
+          },
+          sizeOf: ({ actors, decisions: { choices } }) =>
+            1_000 * (actors.length + choices.filter(({ isDisturbed }) => isDisturbed).length) + choices.length,
+        },
+      )
+      const shortest = await replay(order)
       return { ...shortest, ...storyOf(shortest) }
     },
   }

@@ -186,6 +186,7 @@ function hear(told: Told, outcome: Outcome | undefined): void {
     const isOwn = outcome.kind !== 'live'
     told.kind = !isOwn ? 'other order' : outcome.kind === 'processing' ? 'promised' : 'reserved'
     told.order = 'reservation' in outcome ? outcome.reservation.order : outcome.order.order_id
+    told.isOfOtherKey = 'reservation' in outcome && outcome.reservation.key !== told.key
   }
 }
 

@@ -31,7 +31,7 @@ export interface Charge {
 
 const BY_HAND_MINOR = 50
 const CARD = { brand: 'visa', last4: '4242' }
-const CALL: readonly Fate[] = ['done', 'late', 'lost', 'failed', 'delayed', 'dies', 'dies after']
+const CALL: readonly Fate[] = ['done', 'held', 'late', 'slow', 'lost', 'failed', 'delayed', 'dies', 'dies after']
 
 export class Bank {
   readonly charges = new Map<string, Charge>()

@@ -76,8 +76,8 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   'a refusal is not noted': {
     file: 'origin/checkout/checkout.ts',
-    from: "const isNoted = endingOf(inGate, inLedger) !== 'final'",
-    to: 'const isNoted = false',
+    from: 'const recorder = isNoted ? this.#notingRecorder : this.#recorder',
+    to: 'const recorder = this.#recorder',
     part: 'checkout',
   },
   'the recorder removes intents first': {

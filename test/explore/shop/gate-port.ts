@@ -8,7 +8,9 @@ import { defineScripts, type Store, scriptTexts } from '../../../origin/stock/sc
 import type { Fate, Process } from '../scheduler.ts'
 import { commandPoint, READS } from './points.ts'
 
-const COMMAND: readonly Fate[] = ['done', 'late', 'lost', 'failed', 'delayed', 'dies', 'dies after']
+const COMMAND: readonly Fate[] = [
+  ...(['done', 'held', 'held long', 'late', 'lost', 'failed', 'delayed', 'dies', 'dies after'] as const),
+]
 
 const CLOCK = 'explore:clock'
 const RUN = 'explore:run'

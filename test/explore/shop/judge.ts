@@ -28,6 +28,8 @@ export interface Told {
   readonly known: string | undefined
   /** It was told to try again. */
   isPassing?: boolean
+  /** It was promised an order that another key of its buyer has made. */
+  isOfOtherKey?: boolean
 }
 
 const HELD = ['reserved', 'paying']
@@ -62,7 +64,8 @@ export class Judge {
   readonly told: Told[] = []
   readonly #known = new Set<string>()
   readonly #wasSold = new Set<string>()
-  #intents: ReadonlySet<string> = new Set()
+  /** True for each intent that nobody may give back. */
+  #intents: ReadonlyMap<string, boolean> = new Map()
   /** Promised orders that a Redis without a replica may have lost, as `appendfsync` says. */
   readonly lost = new Set<string>()
   /** True once a call failed, a process ended, or a store lost something: then counts may drift for a while. */
@@ -81,8 +84,8 @@ export class Judge {
   async afterLoss(): Promise<void> {
     this.isDisturbed = true
     const gate = await this.#gate()
-    this.#intents = new Set(gate.intents.keys())
-    for (const order of this.#intents) this.lost.delete(order)
+    this.#keepIntents(gate)
+    for (const order of this.#intents.keys()) this.lost.delete(order)
   }
 
   /** What was read last, and after which change. */
@@ -101,6 +104,16 @@ export class Judge {
     const { changes } = ledger
     if (this.#ledgerSeen?.changes !== changes) this.#ledgerSeen = { changes, seen: await readLedger(ledger.sql, sale) }
     return this.#ledgerSeen.seen
+  }
+
+  #keepIntents({ intents }: Pick<GateSeen, 'intents'>): void {
+    this.#intents = new Map([...intents].map(([order, { isMarked }]) => [order, isMarked]))
+  }
+
+  /** True if each call with this key was told that nothing was taken. */
+  #isRefused(visitor: string, key: string): boolean {
+    const calls = this.told.filter((one) => one.buyer === visitor && one.key === key)
+    return calls.length > 0 && calls.every(({ kind }) => kind === 'nothing')
   }
 
   async look(): Promise<void> {
@@ -155,9 +168,15 @@ export class Judge {
     for (const intent of intents.keys())
       if (!this.#intents.has(intent) && !isInUse)
         throw new Broken('only a gate that was loaded in this run takes units', intent)
-    this.#intents = new Set(intents.keys())
     const byId = new Map(orders.map((order) => [order.id, order]))
-    const unitsOf = (order: string) => byId.get(order)?.parts ?? intents.get(order)
+    for (const [intent, isMarked] of this.#intents)
+      if (isMarked && !intents.has(intent) && !byId.has(intent))
+        throw new Broken('a promised or taken intent ends in the ledger', intent)
+    for (const [order, { visitor, key }] of intents)
+      if (!byId.has(order) && this.#isRefused(visitor, key))
+        throw new Broken('an answer "nothing was taken" leaves no intent', `${visitor} ${key} has ${order}`)
+    this.#keepIntents({ intents })
+    const unitsOf = (order: string) => byId.get(order)?.parts ?? intents.get(order)?.units
     const unknown = holds.find((hold) => unitsOf(hold) === undefined)
     if (unknown !== undefined) throw new Broken('each hold has an intent or an order', unknown)
     if (!isInUse) return
@@ -248,7 +267,9 @@ export class Judge {
       if (!order && !this.lost.has(id)) throw new Broken('202 ends in an order or a reason', id)
     }
     for (const [key, calls] of Map.groupBy(this.told, ({ buyer, key }) => `${buyer} ${key}`)) {
-      const named = new Set(calls.flatMap(({ kind, order }) => (kind === 'other order' ? [] : (order ?? []))))
+      const named = new Set(
+        calls.flatMap((one) => (one.kind === 'other order' || one.isOfOtherKey ? [] : (one.order ?? []))),
+      )
       const own = [...named].filter((id) => {
         const order = byId.get(id)
         return order && !isNote(order)

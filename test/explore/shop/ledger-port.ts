@@ -10,10 +10,13 @@ import { READS, statementPoint } from './points.ts'
 type Query = postgres.PendingQuery<postgres.Row[]> & { state: unknown; strings: readonly string[]; args: unknown[] }
 
 /** What may become of a statement by itself: as it is sent, or as it is answered, or later. */
-const STATEMENT: readonly Fate[] = ['done', 'late', 'lost', 'failed', 'unheard', 'delayed', 'dies', 'dies after']
+const STATEMENT: readonly Fate[] = [
+  ...(['done', 'held', 'held long', 'late', 'slow', 'lost', 'failed', 'unheard', 'delayed'] as const),
+  ...(['dies', 'dies after'] as const),
+]
 /** One in a transaction: what breaks here breaks the transaction, which is rolled back. */
-const INNER: readonly Fate[] = ['done', 'late', 'unheard', 'dies']
-const COMMIT: readonly Fate[] = ['done', 'late', 'lost', 'unheard', 'delayed', 'dies', 'dies after']
+const INNER: readonly Fate[] = ['done', 'held', 'late', 'unheard', 'dies']
+const COMMIT: readonly Fate[] = ['done', 'held', 'late', 'slow', 'lost', 'unheard', 'delayed', 'dies', 'dies after']
 
 const failed = (code: string) => Object.assign(new Error(`write ${code} (explored)`), { code })
 const broken = () => failed('CONNECTION_CLOSED')

@@ -25,14 +25,15 @@ export function shopPart(stores: readonly Stores[], name: 'checkout' | 'payments
   }
   const shorten = async (failed: Result) => {
     const promise = promiseOf(failed.broken ?? '')
-    let shortest = failed
-    await shrink(failed.order, async (order) => {
-      const result = await onStores((own) => playOrder(own, order))
-      const isSame = promiseOf(result.broken ?? '') === promise
-      if (isSame) shortest = result
-      return isSame
+    const order = await shrink(failed.order, {
+      fails: async (order) => {
+        const result = await onStores((own) => playOrder(own, order))
+        return promiseOf(result.broken ?? '') === promise ? result.order.decisions : null
+      },
+      sizeOf: ({ actors, decisions: { choices } }) =>
+        20 * choices.length + 5 * actors.length + choices.filter(({ isDisturbed }) => isDisturbed).length,
     })
-    return shortest
+    return onStores((own) => playOrder(own, order))
   }
   return {
     name,
@@ -44,9 +45,10 @@ export function shopPart(stores: readonly Stores[], name: 'checkout' | 'payments
 }
 
 function resultOf({ order, steps, acted, error, terms }: PlayedShop): Result {
-  const { total, limit, has, hasReplica } = terms
+  const { total, limit, has, hasReplica, isShort } = terms
   const replica = hasReplica ? '; Redis has a replica' : ''
-  const sale = `The sale has ${total} of each, at most ${limit} for a visitor, and ${has}${replica}.`
+  const short = isShort ? '; the ledger has one less' : ''
+  const sale = `The sale has ${total} of each, at most ${limit} for a visitor, and ${has}${replica}${short}.`
   return {
     order,
     steps,

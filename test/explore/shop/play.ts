@@ -3,8 +3,8 @@ import { writeSale } from '../../../origin/sales/sale-queries.ts'
 import { Gate } from '../../../origin/stock/gate/gate.ts'
 import { addHall, PLACES, SEATS } from '../../lib/hall.ts'
 import { saleOf } from '../../lib/samples.ts'
-import { type Decisions, type Recorded, ReplayedDecisions, SeededDecisions } from '../decisions.ts'
-import { BEGIN_MS, Scheduler, type Step } from '../scheduler.ts'
+import { type Decisions, ReplayedDecisions, SeededDecisions } from '../decisions.ts'
+import { BEGIN_MS, type Fate, Scheduler, type Step } from '../scheduler.ts'
 import type { Order } from '../shrink.ts'
 import { type Actor, enter, type Stage } from './actors.ts'
 import { Bank } from './bank.ts'
@@ -26,6 +26,8 @@ export interface PlayedShop {
 }
 
 const SALE = 'explored'
+/** What only changes who goes first. */
+const HARMLESS: ReadonlySet<Fate> = new Set(['done', 'held', 'late'])
 /** The rounds of a worker while all becomes quiet, and how often each goes. */
 const ROUNDS: readonly Round[] = [
   'watches the gate',
@@ -48,36 +50,27 @@ const QUIET_MS = 11_000
 /** Plays the order of a seed. */
 export const playSeed = (stores: Stores, seed: number, part: 'checkout' | 'payments'): Promise<PlayedShop> => {
   const decisions = new SeededDecisions(seed, chancesOf(seed, part))
-  return play(stores, actorsFrom(seed, part), decisions, decisions.recorded)
+  return play(stores, actorsFrom(seed, part), decisions)
 }
 
 /** Plays an order that was recorded. */
 export const playOrder = (stores: Stores, { actors, decisions }: Order<Actor>): Promise<PlayedShop> =>
-  play(stores, actors, new ReplayedDecisions(decisions), decisions)
+  play(stores, actors, new ReplayedDecisions(decisions))
 
-async function play(
-  stores: Stores,
-  actors: readonly Actor[],
-  decisions: Decisions & { isCalm: boolean },
-  recorded: Recorded,
-): Promise<PlayedShop> {
-  const terms = termsFrom(recorded.seed)
+async function play(stores: Stores, actors: readonly Actor[], decisions: Decisions): Promise<PlayedShop> {
+  const terms = termsFrom(decisions.seed)
   const scheduler = new Scheduler(decisions)
-  const stage = await stageOf(
-    stores,
-    scheduler,
-    terms,
-    actors.some(({ does }) => does === 'operates'),
-  )
+  const stage = await stageOf(stores, scheduler, terms, terms.isShort || actors.some(({ does }) => does === 'operates'))
   const { judge } = stage
   scheduler.onStep = async () => {
     const step = scheduler.steps.at(-1)
-    if (step && step.fate !== 'done' && step.fate !== 'late') judge.isDisturbed = true
+    if (step && !HARMLESS.has(step.fate)) judge.isDisturbed = true
     await judge.look()
   }
   let acted = 0
   let error: Error | undefined
   try {
+    await begin(stage, decisions)
     for (const actor of actors) enter(stage, actor)
     await scheduler.run()
     acted = scheduler.steps.length
@@ -91,7 +84,8 @@ async function play(
   }
   for (const { process } of stage.members.alive()) process.end()
   await scheduler.drain()
-  return { order: { actors, decisions: recorded }, terms, steps: scheduler.steps, acted, error, lost: judge.lost.size }
+  const order = { actors, decisions: decisions.recorded }
+  return { order, terms, steps: scheduler.steps, acted, error, lost: judge.lost.size }
 }
 
 async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, hasOperator: boolean): Promise<Stage> {
@@ -123,6 +117,7 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
     counts.push({ product: '%TEN', available: 1, held: 0 })
   }
   await (await new Gate(gate.client, SALE).fence()).open(counts)
+  if (terms.isShort) await sql`update products set total = total - 1 where sale_id = ${SALE} and product_id = 'one'`
   const ledger = { sql, scheduler, isAway: false, changes: 0, blocked }
   const members: Members = new Members({
     scheduler,
@@ -136,12 +131,35 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
     const { charges, process } = await members.of('api 1')
     await process.ask(() => charges.report(record))
   })
-  const judge = new Judge({ sale: SALE, limit, hasOperator, ledger, gate, bank })
+  const judge = new Judge({
+    sale: SALE,
+    limit,
+    hasOperator,
+    ledger: {
+      ...ledger,
+      sql: stores.watch,
+      get changes() {
+        return ledger.changes
+      },
+    },
+    gate,
+    bank,
+  })
+  judge.isDisturbed = terms.isShort
   scheduler.onTime = async (nowMs) => {
     await Promise.all([stores.setClock(nowMs), gate.setClock(nowMs)])
     for (const { sales } of members.alive()) if (sales.readAgoMs() > 1_000) void sales.refresh().catch(() => {})
   }
   return { scheduler, ledger, gate, bank, members, judge, sale: SALE }
+}
+
+/** Has the processes that buyers come to read the sales, which nothing disturbs. */
+async function begin({ members, scheduler }: Stage, decisions: Decisions): Promise<void> {
+  decisions.isCalm = true
+  for (const name of ['api 1', 'api 2']) void members.of(name)
+  await scheduler.run()
+  scheduler.steps.splice(0)
+  decisions.isCalm = false
 }
 
 const pays = (actor: Actor) => actor.does === 'buys' && (actor.method !== null || actor.after === 'pays')

@@ -35,22 +35,43 @@ export interface LedgerSeen {
   readonly jobs: number
   readonly findings: readonly string[]
 }
+/** An intent as it waits at the gate. */
+interface IntentSeen {
+  readonly units: Units
+  readonly visitor: string
+  readonly key: string
+  /** Somebody has promised it, or records it: nobody may give it back any more. */
+  readonly isMarked: boolean
+}
 export interface GateSeen {
   readonly stock: Readonly<Record<string, string>>
   readonly holds: readonly string[]
-  /** The units of each intent by product. */
-  readonly intents: ReadonlyMap<string, Units>
+  readonly intents: ReadonlyMap<string, IntentSeen>
   readonly run: string | null
 }
 
 export async function readGate(redis: Store, sale: string): Promise<GateSeen> {
-  const [stock, holds, intents, run] = await Promise.all([
-    redis.hgetall(`{${sale}}:stock`),
-    redis.zrange(`{${sale}}:holds`, '0', '-1'),
-    redis.hgetall(`{${sale}}:unrecorded`),
-    redis.get('explore:run'),
-  ])
-  return { stock, holds, intents: new Map(Object.entries(intents).map(([order, text]) => [order, unitsIn(text)])), run }
+  const answers = await redis
+    .pipeline()
+    .hgetall(`{${sale}}:stock`)
+    .zrange(`{${sale}}:holds`, '0', '-1')
+    .hgetall(`{${sale}}:unrecorded`)
+    .get('explore:run')
+    .exec()
+  type Answers = [GateSeen['stock'], GateSeen['holds'], Readonly<Record<string, string>>, GateSeen['run']]
+  const [stock, holds, intents, run] = (answers ?? []).map(([, answer]) => answer) as Answers
+  return {
+    stock,
+    holds,
+    intents: new Map(Object.entries(intents).map(([order, text]) => [order, intentIn(text)])),
+    run,
+  }
+}
+
+/** The fields of an intent, which spaces end, and its visitor, who follows. */
+function intentIn(text: string): IntentSeen {
+  const [, marks = '', key = '', visitor = ''] = /^\d+(p?t?) \S+ \S+ (\S+) \S+ \S+ \S+ \S+ \S* (.+)$/.exec(text) ?? []
+  return { units: unitsIn(text), visitor, key, isMarked: marks !== '' }
 }
 
 /** The units of an intent: its second and third word, a product or parts such as `one=2;stalls:3,4`. */

@@ -12,6 +12,8 @@ export interface SaleTerms {
   readonly holdSeconds: number
   readonly hasReplica: boolean
   readonly has: 'units' | 'codes' | 'seats'
+  /** The ledger has a unit less of a product than the gate, which has not heard of it. */
+  readonly isShort: boolean
 }
 
 const chanceOf = (seed: number) => {
@@ -30,6 +32,7 @@ export function termsFrom(seed: number): SaleTerms {
     holdSeconds: 10,
     hasReplica: random() < 0.4,
     has: oneOf(['units', 'units', 'codes', 'seats']),
+    isShort: random() < 0.15,
   }
 }
 
@@ -51,6 +54,8 @@ interface Theme {
   readonly works: number
   readonly operations: readonly Operation[]
   readonly events: readonly Event[]
+  /** These events happen in this order, among the others. */
+  readonly plot?: readonly Event[]
   /** Time passes by one of these at once. */
   readonly passes: readonly number[]
   /** The points at which a fault matters most. */
@@ -66,6 +71,8 @@ const OVER_MS = 11_000
 const LONG_OVER_MS = 31_000
 
 const RECORDS = 'records reservations in the ledger'
+const ENDS = 'ends holds at the gate'
+const REBUILDS = ['fences the gate', 'restores orders at the gate', 'opens the gate']
 
 const CHECKOUT: Theme = {
   part: 'checkout',
@@ -117,6 +124,7 @@ const THEMES: readonly Theme[] = [
     operations: ['rebuilds the gate', 'rebuilds the gate', 'restocks'],
     events: ['Redis restarts', 'Redis is emptied', 'worker 1 ends'],
     passes: [OVER_MS, OVER_MS, LATE_MS],
+    aims: [...REBUILDS, RECORDS, ENDS],
   },
   // A Redis that loses what it had.
   {
@@ -135,7 +143,8 @@ const THEMES: readonly Theme[] = [
     buyers: 2,
     tabs: 2,
     rounds: ['records intents', 'watches the gate'],
-    events: ['Postgres goes away', 'Postgres goes away', 'a replica takes over', 'Redis restarts'],
+    events: ['Redis restarts'],
+    plot: ['Postgres goes away', 'a replica takes over'],
     passes: [LATE_MS, LATE_MS, OVER_MS],
   },
   // The ledger refuses what the gate has taken, and units come back.
@@ -155,9 +164,22 @@ const THEMES: readonly Theme[] = [
     tabs: 1,
     after: ['gives back', 'gives back', 'leaves'],
     rounds: ['sweeps the holds of the gate', 'sweeps the holds of the ledger', 'watches the gate'],
-    operations: ['rebuilds the gate', 'rebuilds the gate', 'cancels an order'],
+    operations: ['rebuilds the gate', 'rebuilds the gate', 'cancels an order', 'cancels an order'],
     passes: [OVER_MS, 300],
+    aims: [...REBUILDS, 'restores orders at the gate'],
     isCalm: true,
+  },
+  // Buyers who try to get more than they may, from a ledger alone.
+  {
+    ...CHECKOUT,
+    buyers: 1,
+    tabs: 3,
+    after: ['leaves'],
+    rounds: ['records intents', 'watches the gate'],
+    works: 1,
+    events: ['Redis goes away', 'Redis goes away', 'Redis is emptied'],
+    passes: [300],
+    aims: [RECORDS, 'looks up keys in the ledger', 'commits'],
   },
   // What an operator does beside buyers.
   { ...CHECKOUT, operations: ['ends the sale', 'cancels an order', 'restocks', 'takes a unit away'] },
@@ -229,16 +251,28 @@ export function actorsFrom(seed: number, part: PartName): Actor[] {
   const operates = several(theme.operations.length > 0 ? 3 : 0, (): Actor => {
     return { does: 'operates', what: oneOf(theme.operations), at: oneOf(['api 1', 'worker 1', 'worker 2']) }
   })
-  const happens = several(
-    theme.events.length > 0 ? 3 : 0,
-    (): Actor => ({ does: 'happens', what: oneOf(theme.events) }),
-  )
+  const happens = Array.from({ length: theme.events.length > 0 ? 1 + upTo(2) : 0 }, (): Actor => {
+    return { does: 'happens', what: oneOf(theme.events) }
+  })
   const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(theme.passes) }))
   // Undisturbed, buyers come early, and workers early and late; what happens to all of them is in between.
-  const TURNS = { buys: [0, 1], waits: [0.5, 2], happens: [0.5, 2], operates: [1, 2], works: [0.5, 3] } as const
+  const TURNS = {
+    buys: random() < 0.5 ? [0, 1] : [0, 2.5],
+    waits: [0.5, 2],
+    happens: [0.5, 2],
+    operates: [1, 2],
+    works: [0.5, 3],
+  } as const
   const turnOf = ({ does }: Actor) => TURNS[does][0] + random() * (TURNS[does][1] - TURNS[does][0])
+  const { plot = [] } = theme
+  const turns = plot.map(() => random() * TURNS.works[1]).toSorted((a, b) => a - b)
+  const plotted = plot.map((what, i): { actor: Actor; turn: number } => ({
+    actor: { does: 'happens', what },
+    turn: turns[i] ?? 0,
+  }))
   return [...first, ...tabs, ...works, ...operates, ...happens, ...waits]
     .map((actor) => ({ actor, turn: turnOf(actor) }))
+    .concat(plotted)
     .sort((a, b) => a.turn - b.turn)
     .map(({ actor }) => actor)
 }

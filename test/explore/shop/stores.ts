@@ -10,7 +10,7 @@ import { createDatabase, dropDatabase } from '../../run/databases.ts'
 import { GateWorld } from './gate-port.ts'
 
 /** A pool for all processes of an order, with a connection for each transaction that stays open. */
-const CONNECTIONS = 24
+const CONNECTIONS = 12
 
 /** The tables that an order of events writes. */
 const TABLES = [
@@ -39,6 +39,7 @@ end $$;
 
 export interface Stores {
   readonly sql: Sql
+  readonly watch: Sql
   readonly gate: GateWorld
   readonly blocked: () => Promise<number>
   setClock(nowMs: number): Promise<void>
@@ -64,7 +65,11 @@ export async function openStores(postgresUrl: string, count: number): Promise<re
 /** Has the sessions of a database find the explored clock before the server's. */
 const shift = (url: string, name: string) =>
   onDatabase(url, async (sql) => {
-    for (const setting of ['search_path = public, explore, pg_catalog', 'synchronous_commit = off'])
+    for (const setting of [
+      'search_path = public, explore, pg_catalog',
+      'synchronous_commit = off',
+      'plan_cache_mode = force_generic_plan',
+    ])
       await sql.unsafe(`alter database ${name} set ${setting}`)
   })
 
@@ -90,6 +95,7 @@ async function openCopy(postgresUrl: string, name: string, limits: SessionLimits
   }
   return {
     sql,
+    watch,
     gate: new GateWorld(...(clients as unknown as ConstructorParameters<typeof GateWorld>)),
     blocked,
     async setClock(nowMs) {
