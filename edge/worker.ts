@@ -20,6 +20,7 @@ import {
 } from './http/call.ts'
 import { type Config, ConfigError, type Env, readConfig } from './http/config.ts'
 import { allowNamedOrigin } from './http/cors.ts'
+import { drawTrace, endTrace } from './http/trace.ts'
 import { protectedSite } from './protect/protect.ts'
 import { toShop } from './queue-it/onwards.ts'
 import { handle } from './routes.ts'
@@ -53,8 +54,10 @@ export default {
     const secure = config.production || request.url.startsWith('https:')
     const features = { pageParts: PAGE_PARTS, onwards: ONWARDS }
     const nowMs = Date.now()
-    const call: Call = { request, requestId, env, ctx, config, secure, nowMs, setCookies: [], ...features }
+    const trace = drawTrace(request, config)
+    const call: Call = { request, requestId, env, ctx, config, secure, nowMs, setCookies: [], trace, ...features }
     const response = await respond(call)
+    endTrace(call, response)
     for (const cookie of call.setCookies) response.headers.append('set-cookie', cookie)
     return named(response, requestId)
   },

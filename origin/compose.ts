@@ -36,6 +36,7 @@ import { type Actor, loop } from './lib/loop.ts'
 import { connectRedis, requireTrusted } from './lib/redis/redis.ts'
 import { RedisWatch } from './lib/redis/redis-watch.ts'
 import { machine } from './lib/runtime.ts'
+import { Tracer } from './lib/tracing.ts'
 import { Writes } from './lib/writes.ts'
 import { createWorker } from './loops.ts'
 import { createMailer } from './mail/mailer.ts'
@@ -95,6 +96,7 @@ export interface Origin {
   readonly updates: SectionUpdates
   readonly checkout: Checkout
   readonly memory: SaleMemory
+  readonly tracer: Tracer
 }
 
 export async function compose(config: Config, log: Logger, stops: Stop[], runtime = machine): Promise<Origin> {
@@ -127,6 +129,8 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     redis: redis.status === 'ready' && redisWrites.refusal === null,
   })
   const metrics = createMetrics(areUp, { shared: sql.load, recording: () => warm.load(), views: viewSql.load })
+  const tracer = new Tracer({ settings: config, metrics, log })
+  stops.push(['traces', () => tracer.stop()])
   stops.push(['assertions', noteFailedAssertions({ metrics, log, write: writeFinding(sql) })])
   const redisWatch = new RedisWatch({ redis, writes: redisWrites, metrics, log })
   startActor('redis watch', redisWatch.actor)
@@ -222,6 +226,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     metrics,
     log,
     unitsReturned,
+    tracer,
     runtime,
   })
   stops.push(['payments', () => payments.stop()])
@@ -340,5 +345,6 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     updates,
     checkout,
     memory,
+    tracer,
   }
 }

@@ -4,7 +4,7 @@
  * ready; it exits only for faults that waiting cannot mend.
  */
 import { writeSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
@@ -18,6 +18,7 @@ import { isLedgerAway } from './ledger/connection.ts'
 import { answerInvalid, answerUnreadable, comparesTo } from './lib/http/request.ts'
 import { requestInLog, withRequestId } from './lib/http/request-id.ts'
 import { shouldLog } from './lib/loop.ts'
+import type { Tracer } from './lib/tracing.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { createOpsApp, createStoppingApp } from './ops.ts'
 
@@ -54,6 +55,7 @@ let stoppingPart: string | undefined
 let app = createUnreadyApp()
 let operatorsApp = createUnreadyApp()
 let ops = createOpsApp()
+let tracer: Tracer | undefined
 
 async function start(): Promise<void> {
   const servers = [await listen(config.PORT, config.HOST, (request, env) => app.fetch(request, env))]
@@ -66,6 +68,7 @@ async function start(): Promise<void> {
   app = origin.app
   operatorsApp = origin.operatorsApp
   ops = origin.ops
+  tracer = origin.tracer
   log.info('serving')
 }
 
@@ -86,7 +89,10 @@ async function composeOnceLedgerResponds(): Promise<Origin> {
 function listen(port: number, hostname: string, fetch: Parameters<typeof getRequestListener>[0]): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>()
   const serve = getRequestListener(fetch, { hostname, errorHandler: answerInvalid })
-  const named = withRequestId(serve, ({ headers }) => isEdgeToken(String(headers[EDGE_TOKEN_HEADER] ?? '')))
+  const isEdge = ({ headers }: IncomingMessage) => isEdgeToken(String(headers[EDGE_TOKEN_HEADER] ?? ''))
+  const traced: RequestListener = (request, response) =>
+    tracer ? tracer.serve(serve, isEdge, request, response) : serve(request, response)
+  const named = withRequestId(traced, isEdge)
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, named)
   server.listen(port, hostname, () => {
     log.info({ port: (server.address() as AddressInfo).port }, 'listening')

@@ -12,6 +12,7 @@ import { createMetrics } from '../../origin/base/metrics.ts'
 import { type Consumer, JobRunner } from '../../origin/jobs/job-runner.ts'
 import type { QueueName } from '../../origin/jobs/queues.ts'
 import { connect } from '../../origin/ledger/connection.ts'
+import { Tracer } from '../../origin/lib/tracing.ts'
 import { readMails } from '../../origin/mail/mail-queries.ts'
 import { createMailer } from '../../origin/mail/mailer.ts'
 import { OrderChanges } from '../../origin/orders/order-changes.ts'
@@ -62,7 +63,9 @@ export async function openBackground(system: System, env: Readonly<Record<string
     actionSeconds,
   })
   const unitsReturned = async () => {}
-  const { charges, captures } = await startPayments({ ...deps, redis, jobs, sales: { nowMs }, orders, unitsReturned })
+  const tracer = new Tracer({ ...deps, settings: config })
+  const paying = { ...deps, redis, jobs, sales: { nowMs }, orders, unitsReturned, tracer }
+  const { charges, captures } = await startPayments(paying)
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const sealer = new SecretSealer(config.WEBHOOK_KEYS)
   const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light', counts: new WebhookCounts() })

@@ -14,8 +14,17 @@ import {
   problemResponse,
 } from '../../shared/problem.ts'
 import type { AdmissionClaims } from '../../shared/tokens.ts'
+import type { Span, TraceContext } from '../../shared/trace.ts'
 import type { Section, Shows } from '../pages/view.ts'
 import type { Config, Env } from './config.ts'
+
+export interface Trace {
+  readonly context: TraceContext
+  /** The trace that the caller named. */
+  readonly link: TraceContext | null
+  /** The calls to the origin. */
+  readonly spans: Span[]
+}
 
 export interface Call {
   readonly request: Request
@@ -31,6 +40,8 @@ export interface Call {
   cookies?: Readonly<Record<string, string>>
   /** `Set-Cookie` values for whatever response is sent. Handlers add them when they succeed. */
   readonly setCookies: string[]
+  /** Null for a call that is not traced. */
+  readonly trace?: Trace | null
   readonly pageParts: readonly PagePart[]
   readonly onwards: readonly Onwards[]
 }

@@ -20,6 +20,7 @@ import {
   webCryptoKey,
 } from '../../shared/keys.ts'
 import { limit, optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
+import { edgeTraceSettings } from '../../shared/trace-settings.ts'
 import { type Asset, namedByContent } from '../pages/assets.ts'
 import { type Brand, brandSheet } from '../pages/brand.ts'
 import type { StripePage } from '../pages/view.ts'
@@ -165,6 +166,7 @@ const Worker = v.object({
     v.pipe(v.string(), v.regex(/^(mailto:|https:\/\/|tel:)\S+$/, 'must be a mailto:, https: or tel: address')),
     'Whom to tell of a vulnerability, for /.well-known/security.txt, which is missing without it',
   ),
+  ...edgeTraceSettings,
   BRAND_NAME: optional(v.string(), 'Name of the shop on pages; without it, that of the sale'),
   BRAND_LOGO: optional(
     v.pipe(v.string(), v.regex(/^(\/(?!\/)|data:image\/)/, 'must be a path of this host, or a data: URI of an image')),
@@ -279,8 +281,7 @@ export type Env = { readonly [Name in Required]: string } & {
   /** Cloudflare Queues and Workers Analytics Engine, which get the events of views too, where they are bound. */
   readonly VIEWS_QUEUE?: Queue
   readonly VIEWS_ANALYTICS?: AnalyticsEngineDataset
-  /** Renders the console's previews; absent where that Worker is not deployed. */
-  /** The Worker of edge/preview, whose type that room knows. */
+  /** The Worker of edge/preview, which renders the console's previews; absent where it is not deployed. */
   readonly PREVIEW?: Service
 }
 

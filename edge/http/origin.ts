@@ -5,8 +5,9 @@
 import { EDGE_TOKEN_HEADER, EDGE_WAITED_HEADER } from '../../shared/api/internal.ts'
 import { type Problem, REQUEST_ID_HEADER } from '../../shared/problem.ts'
 import { bodyMsOf, type Call, checkBody, NO_STORE, refuse, warn } from './call.ts'
+import { tracedFetch } from './trace.ts'
 
-const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
+const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
 /** The origin responds within two or three seconds or says so; a stream of events takes as long as it takes. */
 const ORIGIN_TIMEOUT_MS = 5_000
@@ -58,7 +59,7 @@ export async function callOrigin(path: string, init: OriginCall, call: Call): Pr
   }
   try {
     const host = path.startsWith('/internal/') ? config.INTERNAL_URL : config.ORIGIN_URL
-    const response = await fetch(host + path, { ...init, headers, redirect: 'manual', signal })
+    const response = await tracedFetch(host + path, { ...init, headers, redirect: 'manual', signal }, call)
     if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')
     return response
   } catch (error) {

@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { ROLES } from '../../shared/api/operators/roles.ts'
 import { AdmissionKeySetting, isDevelopmentSet, SecretKeySetting } from '../../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../../shared/lib/settings.ts'
+import { traceSettings } from '../../shared/trace-settings.ts'
 import { isRedisUrl } from '../lib/redis/redis.ts'
 import { ConfigError, DatabaseUrl, type Env, withFiles } from './env.ts'
 import { Http, type PaymentConfig, PaymentSecrets, readPayments, Sandbox, Stripe } from './payment-config.ts'
@@ -98,6 +99,7 @@ const Settings = v.object({
   ),
   ALERT_PAGERDUTY_URL: setting(httpUrl, 'https://events.pagerduty.com/v2/enqueue', 'Where its events are sent'),
   LOG_LEVEL: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least severe lines logged'),
+  ...traceSettings('flash-sale-origin'),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
   ADMIN_TOKEN_ALSO: optional(longBearer, 'Another one that is accepted: while the secret is changed'),
   EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin'),

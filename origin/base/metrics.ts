@@ -222,6 +222,7 @@ export function createMetrics(
     // -- Redis and actors --
     redisMemoryUsed: gauge('redis_memory_used_bytes', 'Memory that a Redis node uses', 'node'),
     redisMemoryMax: gauge('redis_memory_max_bytes', 'Memory that a Redis node may use; 0: no limit', 'node'),
+    traceSpans: counter('trace_spans_total', 'Spans of traces: exported, dropped (too many wait), failed', 'outcome'),
     actorFailures: counter('actor_failures_total', 'Failed rounds of background actors', 'actor'),
     actorSuccess: new Gauge({
       name: 'actor_last_success_timestamp_seconds',

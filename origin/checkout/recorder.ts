@@ -4,12 +4,14 @@
  */
 
 import type { Problem } from '../../shared/problem.ts'
+import { KIND } from '../../shared/trace.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { type Quoted, type RecordVerdict, record } from '../ledger/record.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
 import type { Runtime } from '../lib/runtime.ts'
+import { traced } from '../lib/tracing.ts'
 import type { Arrivals } from '../queue/arrivals.ts'
 import type { Sales } from '../sales/sales.ts'
 import { bitsOf } from '../seats/bits.ts'
@@ -103,7 +105,9 @@ export function recorder({ warm, sales, arrivals, metrics, runtime }: RecorderDe
       const recordWith = (notes: boolean) => (sql: Queryable) => recordChosen(sql, sale, batch, notes, demand)
       // An order and its key are recorded once, so the second try finds what the first one has recorded. What it
       // refuses it notes: a first try that arrives later is refused as well, as its buyer was told.
-      const verdicts = await warm.use(recordWith(noteRefusals), { work: recordWith(true), isFinal: areRecorded })
+      const again = { work: recordWith(true), isFinal: areRecorded }
+      const recording = () => warm.use(recordWith(noteRefusals), again)
+      const verdicts = await traced('record in ledger', KIND.client, recording, { 'batch.size': batch.length })
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts

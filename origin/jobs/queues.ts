@@ -8,6 +8,8 @@ export interface JobData {
     readonly order: string
     /** The time of the ledger's clock since which the provider has rejected the charge unprocessed. */
     readonly turnedAwayAtMs?: number
+    /** The span (`traceparent`) of the call that paid, if that call is traced. */
+    readonly trace?: string
   }
   readonly capture: { readonly charge: string; readonly order: string }
   readonly refund: { readonly charge: string; readonly order: string; readonly refund: string }

@@ -47,6 +47,8 @@ export interface Advance {
   readonly order: string
   /** A payment begins with this method. */
   readonly method?: string
+  /** The span of the traced call that begins the payment. */
+  readonly trace?: string | undefined
   readonly charge?: string
   /** Applies only if this is the order's latest attempt. */
   readonly attempt?: number

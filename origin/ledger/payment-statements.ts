@@ -28,12 +28,20 @@ export const FREE = 'free'
  * Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not
  * ended.
  */
+/** The traces of payments, for the jobs of their charges. A batch without any has the statement without them. */
+const tracesIn = (sql: Queryable, payments: readonly Advance[]) => {
+  const noted = payments.flatMap(({ order, trace }) => (trace === undefined ? [] : [[order, { trace }] as const]))
+  return noted.length === 0
+    ? sql``
+    : sql`|| coalesce(${JSON.stringify(Object.fromEntries(noted))}::text::jsonb -> order_id::text, '{}')`
+}
+
 export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => sql<OrderRow[]>`
   with paying as materialized (select * from ${advancing(sql, payments, TRANSITIONS.beginPayment)}),
     queued as (
       insert into jobs (queue, group_id, data)
       select 'charge', case order_total(unit_price_minor, quantity, cart, bill) when 0 then ${FREE} else '' end,
-        jsonb_build_object('order', order_id)
+        jsonb_build_object('order', order_id) ${tracesIn(sql, payments)}
       from paying)
   select * from paying`
 

@@ -7,6 +7,7 @@
 import { AssertionError } from '../../shared/lib/assert.ts'
 import { asBatchOf, requestIds } from './http/request-id.ts'
 import { machine, type Runtime, sleep } from './runtime.ts'
+import { inScopes, scopes } from './tracing.ts'
 
 interface BatcherLimits {
   readonly size: number
@@ -24,6 +25,7 @@ export class Overloaded extends Error {
 type Waiting<Call, Result> = Omit<PromiseWithResolvers<Result>, 'promise'> & {
   readonly call: Call
   readonly requests: readonly string[]
+  readonly traces: ReturnType<typeof scopes>
 }
 
 /** The results of a group, in the order of its calls; of calls without a result, nothing. */
@@ -57,7 +59,7 @@ export class Batcher<Call, Result> {
   add(call: Call): Promise<Result> {
     if (this.#waiting.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, requests: requestIds(), resolve, reject })
+      this.#waiting.push({ call, requests: requestIds(), traces: scopes(), resolve, reject })
       if (this.#serving) return
       this.#serving = true
       const { gathers = false, pauseMs } = this.#limits
@@ -81,7 +83,9 @@ export class Batcher<Call, Result> {
     try {
       const calls = group.map(({ call }) => call)
       const requests = group.flatMap(({ requests }) => requests)
-      const results = (await asBatchOf(requests, () => this.#run(calls))) as readonly Result[] | undefined
+      const traces = group.flatMap(({ traces }) => traces)
+      const work = () => inScopes(traces, () => this.#run(calls))
+      const results = (await asBatchOf(requests, work)) as readonly Result[] | undefined
       for (let i = 0; i < group.length; i++) group[i]?.resolve(results?.[i] as Result)
     } catch (error) {
       if (error instanceof AssertionError && group.length > 1) for (const one of group) await this.#serveGroup([one])

@@ -14,6 +14,7 @@ import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
 import { PAYMENT_ATTEMPTS } from '../../shared/api/order-status.ts'
 import { problem } from '../../shared/problem.ts'
+import { KIND } from '../../shared/trace.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -44,6 +45,7 @@ import { type Move, TRANSITIONS } from '../ledger/transitions.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { refuse } from '../lib/http/request.ts'
 import type { Runtime } from '../lib/runtime.ts'
+import { traced, traceparentNow } from '../lib/tracing.ts'
 import type { Gates } from '../stock/gate/gate.ts'
 import { holdEnd } from '../stock/gate/hold-ends.ts'
 import type { OrderChanges } from './order-changes.ts'
@@ -80,6 +82,7 @@ interface OrdersDeps {
 interface Begun {
   readonly orderId: string
   readonly method: string
+  readonly trace: string | undefined
 }
 
 /** An attempt to pay an order. */
@@ -115,13 +118,13 @@ export class Orders {
    * has ended.
    */
   pay(orderId: string, method: string): Promise<OrderRow | undefined> {
-    return this.#payments.add({ orderId, method })
+    return this.#payments.add({ orderId, method, trace: traceparentNow() })
   }
 
   async #begin(payments: readonly Begun[]): Promise<(OrderRow | undefined)[]> {
     const moved = await beginPayments(
       this.#deps.sql,
-      payments.map(({ orderId: order, method }) => ({ order, method })),
+      payments.map(({ orderId: order, method, trace }) => ({ order, method, trace })),
     )
     this.#changed(moved)
     const byId = new Map(moved.map((o) => [o.order_id, o]))
@@ -143,7 +146,8 @@ export class Orders {
    */
   async confirm(paid: readonly ChargeOf[]): Promise<OrderRow[]> {
     if (paid.length === 0) return []
-    const confirmed = await confirmPaid(this.#deps.sql, paid)
+    const confirming = async () => confirmPaid(this.#deps.sql, paid)
+    const confirmed = await traced('confirm in ledger', KIND.client, confirming, { 'batch.size': paid.length })
     await this.#moved(confirmed, 'confirmed')
     return confirmed
   }

@@ -16,6 +16,7 @@ import { findOrders, type OrderRow, totalOf } from '../ledger/order-statements.t
 import { FREE } from '../ledger/payment-statements.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
+import type { Tracer } from '../lib/tracing.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { ChargeRecord, PaymentProvider } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
@@ -106,6 +107,7 @@ interface ChargesDeps {
   readonly refunds: Pick<Outbox, 'recheck' | 'compare'>
   readonly metrics: Pick<Metrics, 'payments' | 'findings'>
   readonly log: Logger
+  readonly resume: Tracer['resume']
   /** Where a bank sends the buyer of an order back to. */
   readonly returnUrl: (order: OrderRow) => string
   /** The ledger's time. */
@@ -161,7 +163,7 @@ export class Charges implements Consumer<'charge'> {
     await Promise.all(
       jobs.map(async (job, i) => {
         try {
-          await end(job, await this.#charge(job, orders[i]))
+          await end(job, await this.#deps.resume(job.data.trace, 'charge', () => this.#charge(job, orders[i])))
         } catch (error) {
           this.#deps.log.warn({ order: job.data.order, error: String(error) }, 'charge interrupted')
         }

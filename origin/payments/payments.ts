@@ -1,14 +1,17 @@
 /** The payments of one process, assembled from its configuration. */
 import type { Logger } from 'pino'
+import { KIND } from '../../shared/trace.ts'
 import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import type { Runtime } from '../lib/runtime.ts'
+import { type Tracer, traced } from '../lib/tracing.ts'
 import type { Orders } from '../orders/orders.ts'
 import { HttpCharges } from '../providers/http-charges.ts'
 import { httpProvider, type NotedFault } from '../providers/http-provider.ts'
+import type { PaymentProvider } from '../providers/provider.ts'
 import { startSandbox } from '../providers/sandbox.ts'
 import { sandboxProvider } from '../providers/sandbox-client.ts'
 import { hasRecords } from '../providers/sandbox-records.ts'
@@ -30,6 +33,7 @@ interface PaymentsDeps {
   readonly metrics: Metrics
   readonly log: Logger
   readonly unitsReturned: (orders: readonly OrderRow[]) => Promise<void>
+  readonly tracer: Tracer
   /** Left out: the machine's. */
   readonly runtime?: Runtime
 }
@@ -38,9 +42,12 @@ type FindingDeps = Pick<PaymentsDeps, 'sql' | 'metrics' | 'log'>
 
 export type Payments = Awaited<ReturnType<typeof startPayments>>
 
-export async function startPayments({ config, sales, orders, redis, ...others }: PaymentsDeps) {
+export async function startPayments({ config, sales, orders, redis, tracer, ...others }: PaymentsDeps) {
   const nowMs = () => sales.nowMs()
-  const { provider, sources, stop } = await chooseProvider(config, others, nowMs)
+  const { provider: chosen, sources, stop } = await chooseProvider(config, others, nowMs)
+  const authorizing: PaymentProvider['authorize'] = (charge) =>
+    traced('authorize at provider', KIND.client, () => chosen.authorize(charge))
+  const provider = { ...chosen, authorize: authorizing }
   const { perSecond, provider: account } = config.payment
   const calls: Calls = perSecond === null ? UNLIMITED : new CallBudget({ ...others, redis, perSecond, account })
   const deps = { ...others, provider, calls }
@@ -49,7 +56,7 @@ export async function startPayments({ config, sales, orders, redis, ...others }:
   // Production has one of them. An origin by itself has no page, and providers reject what is no address.
   const shopUrl = config.PUBLIC_URL ?? config.EDGE_URL ?? `http://127.0.0.1:${config.PORT}`
   const returnUrl = ({ sale_id, order_id }: OrderRow) => `${shopUrl}/sales/${sale_id}/order/${order_id}`
-  const charges = new Charges({ ...deps, sources, orders, captures, refunds, returnUrl, nowMs })
+  const charges = new Charges({ ...deps, resume: tracer.resume, sources, orders, captures, refunds, returnUrl, nowMs })
   return { calls, sources, charges, captures, refunds, stop }
 }
 

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { examplePaymentServer, freePaymentServer, PAYMENT_SECRET } from '../../test/lib/payment-server.ts'
 import { providerCases } from '../../test/lib/provider-cases.ts'
 import { useLedger } from '../../test/lib/servers.ts'
 import { POLL_WITHIN_MS } from '../../test/run/patience.ts'
+import { createMetrics } from '../base/metrics.ts'
 import { isSigned, signedHeaders } from '../lib/http/standard-webhooks.ts'
+import { Tracer } from '../lib/tracing.ts'
 import { HttpCharges } from './http-charges.ts'
 import { httpProvider, type NotedFault } from './http-provider.ts'
 import type { ChargeRecord } from './provider.ts'
@@ -91,6 +94,24 @@ describe('with a shop that answers as it should not', async () => {
   const provider = provide(shop.url, { timeoutMs: 2_000 })
   const authorize = (order: string) => provider.authorize({ order, method: 'pm_ok', ...FIRST })
   const said = () => faults.map(({ fault }) => fault)
+
+  test('is told the trace of the call, and of no other', async () => {
+    shop.answers({ status: 'declined' })
+    const settings = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_HEADERS: {},
+      OTEL_SERVICE_NAME: '',
+    }
+    const tracer = new Tracer({ settings, metrics: createMetrics(), log: pino({ level: 'silent' }) })
+    const noted = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const told = async (trace: string | undefined) => {
+      await tracer.resume(trace, 'charge', () => authorize(randomUUID()))
+      return shop.received.splice(0).at(-1)?.headers.traceparent
+    }
+    expect(await told(noted)).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
+    expect(await told(undefined)).toBeUndefined()
+    await tracer.stop()
+  })
 
   test.each<[string, Parameters<typeof shop.answers>[0]]>([
     ['another_amount', { status: 'authorized', amount_minor: 10 }],

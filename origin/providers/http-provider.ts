@@ -8,6 +8,7 @@ import { parseJson } from '../../shared/parse.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { jsonClient, ResponseTooLarge } from '../lib/http/json-client.ts'
 import { isSigned, signedHeaders } from '../lib/http/standard-webhooks.ts'
+import { traceHeaders } from '../lib/tracing.ts'
 import {
   type Answer,
   AnswerFault,
@@ -85,7 +86,8 @@ export function httpProvider(options: HttpProviderOptions): PaymentProvider {
   ): Promise<Answer> {
     const { charge, order, amountMinor: amount_minor, currency } = asked
     const body = { call: kind, charge, order, amount_minor, currency, ...more }
-    const headers = signedHeaders(secrets, id, JSON.stringify(body), new Date(nowMs()))
+    const signed = signedHeaders(secrets, id, JSON.stringify(body), new Date(nowMs()))
+    const headers = { ...signed, ...traceHeaders() }
     try {
       const said = readAnswer(await send(pathname + search, { body, headers }))
       requireSameCharge(asked, said)

@@ -7,9 +7,11 @@
 import { ReplyError } from 'ioredis'
 import { assertExists } from '../../../shared/lib/assert.ts'
 import type { Problem } from '../../../shared/problem.ts'
+import { KIND } from '../../../shared/trace.ts'
 import { isPromoCode, type Units, unitsText } from '../../ledger/cart.ts'
 import { Batcher } from '../../lib/batcher.ts'
 import { machine, type Runtime } from '../../lib/runtime.ts'
+import { traced } from '../../lib/tracing.ts'
 import type { PerSale, SaleMemory } from '../../sales/sale-memory.ts'
 import { type CartChoice, type CheckoutReservation, chooseQuoted, isNamed } from '../../seats/cart-choice.ts'
 import { Free } from '../../seats/free.ts'
@@ -257,7 +259,8 @@ export class Gate {
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]
     try {
-      reply = await this.#redis.reserveUnits(args)
+      const reserving = () => this.#redis.reserveUnits(args)
+      reply = await traced('reserve in gate', KIND.client, reserving, { 'batch.size': calls.length })
     } catch (error) {
       // An error reply of Redis means that the script changed nothing.
       const verdict = isSent && !(error instanceof ReplyError) ? 'unknown' : 'fenced'

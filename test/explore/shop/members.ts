@@ -68,7 +68,15 @@ export function memberOf(world: World, name: string) {
   const paid = { ...base, jobs, provider, calls: UNLIMITED, unitsReturned, nowMs: () => sales.nowMs() }
   const [captures, refunds] = [new Outbox('capture', paid), new Outbox('refund', paid)]
   const returnUrl = () => 'https://shop.example'
-  const charges = new Charges({ ...paid, sources: [provider], orders, captures, refunds, returnUrl })
+  const charges = new Charges({
+    ...paid,
+    resume: (_noted, _name, work) => work(),
+    sources: [provider],
+    orders,
+    captures,
+    refunds,
+    returnUrl,
+  })
   const runner = new JobRunner({ sql, log, runtime }, [charges, captures, refunds])
   const deps = { ...base, work, orders }
   const sweepGates = gateSweeps(deps)
