@@ -35,7 +35,7 @@ export type SnapshotResponse =
 export interface LeaseRequest {
   readonly queue: string
   readonly count: number
-  /** How long the numbers are wanted for. Left out by 0.2.0. */
+  /** How long the numbers are wanted for. */
   readonly for_ms?: number
   /** What the caller did not use of its lease before. */
   readonly unused?: UnusedRange
