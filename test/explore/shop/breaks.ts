@@ -22,8 +22,8 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   'the answer before the commit': {
     file: 'origin/checkout/recorder.ts',
-    from: 'await warm.use(recordWith(noteRefusals), { work: recordWith(true), isFinal: areRecorded })',
-    to: 'await new Promise((answer, fail) => warm.use((sql) => sql.begin(async (tx) => answer(await recordWith(noteRefusals)(tx)))).catch(fail))',
+    from: '() => warm.use(recordWith(noteRefusals), again)',
+    to: '() => new Promise<RecordVerdict[]>((answer, fail) => warm.use((sql) => sql.begin(async (tx) => answer(await recordWith(noteRefusals)(tx)))).catch(fail))',
     part: 'checkout',
   },
   'a 202 before the intent is promised': {
@@ -204,8 +204,8 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   'the job of a charge ends before its charge': {
     file: 'origin/payments/charges.ts',
-    from: '          await end(job, await this.#charge(job, orders[i]))',
-    to: '          await end(job, DONE)\n          await this.#charge(job, orders[i])',
+    from: "await end(job, await this.#deps.resume(job.data.trace, 'charge', () => this.#charge(job, orders[i])))",
+    to: 'await end(job, DONE)\n          await this.#charge(job, orders[i])',
     part: 'payments',
   },
   'refunded units come back twice': {
