@@ -37,6 +37,7 @@ import {
   closedFor,
   inDoubt,
   type Outcome,
+  orderOfAnotherKey,
   outcomeOf,
   processing,
   refusal,
@@ -241,14 +242,17 @@ export class Checkout {
   /** Looks up an existing order, before any refusal leaves. The ledger is read only where it alone can decide. */
   async #respond(attempt: Attempt): Promise<Outcome> {
     const existing = (await this.existing.byKey(attempt)) ?? (await this.existing.byVisitor(attempt))
-    const outcome = outcomeOf(attempt, existing)
-    if (!outcome) return this.#recordExactly(attempt)
+    const decided = outcomeOf(attempt, existing)
+    if (!decided) return this.#recordExactly(attempt)
     // If the ledger has responded, it has the reservation that the outcome names, and no promise is needed.
-    if (outcome.kind === 'processing' && !attempt.ledger) return this.#promised(outcome, outcome.reservation)
+    const isPromise = decided.kind === 'processing' && !attempt.ledger
+    const outcome = isPromise ? await this.#promised(decided, decided.reservation) : decided
+    const { reservation: r } = attempt
+    const other = orderOfAnotherKey(outcome, r.key)
     // The key returns this order from now on, whatever becomes of it.
-    if (outcome.kind === 'live' && !outcome.replayed)
-      await this.#gateOf(attempt.reservation)
-        .rememberKey(attempt.reservation, outcome.order.order_id)
+    if (other !== undefined)
+      await this.#gateOf(r)
+        .rememberKey(r, other)
         .catch(() => {})
     return outcome
   }

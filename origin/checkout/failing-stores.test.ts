@@ -31,6 +31,7 @@ import { Sales } from '../sales/sales.ts'
 import type { CheckoutReservation } from '../seats/cart-choice.ts'
 import { Gate } from '../stock/gate/gate.ts'
 import type { Store } from '../stock/scripts.ts'
+import type { Outcome } from './outcome.ts'
 
 const { server, database, stores, alone, whileLocked, failingProxy } = useLoneCheckouts()
 let sql: Sql
@@ -244,6 +245,18 @@ describe.concurrent('a checkout', () => {
     const order = waiting?.order ?? ''
     expect(answer).toMatchObject({ reservation: { order } })
     expect(await checkout.existing.byId(sale, order)).toMatchObject({ visitor: 'ann' })
+  })
+
+  test('a key that was answered with the unrecorded order of another key names it for good', async ({ expect }) => {
+    const { sale, buy, checkout } = await alone({ limit: 1 })
+    const answers = await whileLocked(sale, async () => [await buy('ann', 'k'), await buy('ann', 'l')])
+    const [{ reservation }] = answers as [Extract<Outcome, { kind: 'processing' }>]
+    const { order } = reservation
+    expect(answers).toMatchObject(Array(2).fill({ kind: 'processing', reservation: { order } }))
+    await checkout.drain()
+    await sql`update orders set status = 'cancelled' where order_id = ${order}`
+    const again = { kind: 'live', replayed: true, order: { order_id: order, status: 'cancelled' } }
+    expect(await buy('ann', 'l')).toMatchObject(again)
   })
 
   test('counts unrecorded orders against the limit', async ({ expect }) => {

@@ -59,6 +59,7 @@ describe('an order that exists already comes before any refusal', () => {
     ['sold out', { gate: none }, byKey(order()), 'recorded again'],
     ['waiting', { gate: { verdict: 'fenced' } }, byKey(other), 'processing again'],
     ['of a remembered key', { gate: replay }, byKey(order(otherKey, { status: 'expired' })), 'live again'],
+    ['of a remembered key, waiting', { gate: replay }, byKey(otherKey), 'processing again'],
     ['of another body', { closed }, byKey(order({ ...other, hash: 'x' })), KEY_REUSED],
     ['of another body, by the gate', { gate: replay }, 'reused', KEY_REUSED],
     ['recorded by a worker', { ledger: replayOf(mine) }, byKey(order(mine)), 'recorded'],

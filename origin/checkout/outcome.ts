@@ -119,14 +119,28 @@ function outcomeOfKey(attempt: Attempt, existing: Exclude<Existing, string>): Ou
     return existing.outcome.kind === 'live' ? { ...existing.outcome, replayed: true } : existing.outcome
   const { found } = existing
   // A remembered key. The gate has compared the hashes.
-  if ('status' in found && found.idempotency_key !== r.key)
-    return { kind: 'live', order: found, replayed: true, remaining: remainingOf(attempt) }
+  if (keyOf(found) !== r.key)
+    return 'status' in found
+      ? { kind: 'live', order: found, replayed: true, remaining: remainingOf(attempt) }
+      : { kind: 'processing', reservation: found, replayed: true }
   if (('status' in found ? found.request_hash : found.hash) !== r.hash)
     return refusal(problem('idempotency-key-reused'))
   // The answer is a replay only if the recorded reservation belongs to another call than this one.
   if (!('status' in found)) return { kind: 'processing', reservation: found, replayed: found.order !== r.order }
   const replayed = found.order_id !== r.order
   return { kind: 'recorded', order: found, replayed, remaining: remainingOf(attempt) }
+}
+
+const keyOf = (found: OrderView | CheckoutReservation) => ('status' in found ? found.idempotency_key : found.key)
+
+/** The id of the order that a first answer to this key names, if it is an order of another key. */
+export function orderOfAnotherKey(outcome: Outcome, key: string): string | undefined {
+  if (outcome.kind === 'problem' || outcome.replayed) return undefined
+  const [found, id] =
+    outcome.kind === 'processing'
+      ? [outcome.reservation, outcome.reservation.order]
+      : [outcome.order, outcome.order.order_id]
+  return keyOf(found) === key ? undefined : id
 }
 
 function outcomeOfLiveOrder(found: OrderView | CheckoutReservation, remaining: number): Outcome | undefined {
