@@ -209,6 +209,7 @@ export function orderFrom(r: CheckoutReservation, recorded: Recorded): OrderView
     refunded_minor: 0,
     created_at: recorded.createdAt,
     updated_at: recorded.createdAt,
+    fulfilled_at: null,
     left_ms: recorded.reservedUntil.getTime() - recorded.createdAt.getTime(),
   }
 }

@@ -37,7 +37,7 @@ test('an export quotes CSV fields, and disarms formulas', async () => {
   expect(await origin.admin('GET', `/sales/${randomUUID()}/orders`)).toMatchObject({ status: 404 })
 })
 
-test('an export shows when money was captured or refunded', async () => {
+test('an export shows when money was captured or refunded, and when an order was fulfilled', async () => {
   const sale = await origin.sale()
   await origin.checkout(sale)
   await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
@@ -46,9 +46,14 @@ test('an export shows when money was captured or refunded', async () => {
   const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
   await becomes('confirmed', { captured_at: date, refunded_at: null, refunded_minor: 0 })
   expect(await read('reserved')).toMatchObject({ captured_at: null, refunded_at: null })
-  const { charge_id } = await read('confirmed')
-  await origin.admin('POST', `/orders/${(await read('confirmed')).order_id}/cancel`)
+  const { charge_id, order_id } = await read('confirmed')
+  await origin.admin('POST', `/orders/${order_id}/cancel`)
   await becomes('cancelled', { charge_id, captured_at: date, refunded_at: date, refunded_minor: 1_000 })
+
+  await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+  await becomes('confirmed', { fulfilled_at: null })
+  await origin.admin('POST', `/orders/${(await read('confirmed')).order_id}/fulfil`)
+  await becomes('fulfilled', { fulfilled_at: date })
 })
 
 test('what was paid keeps the product, tax and seller of that moment, in each reading', async () => {

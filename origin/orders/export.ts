@@ -51,6 +51,7 @@ const COLUMNS = [
   'shipping_minor',
   'tax_minor',
   ...ADDRESS_FIELDS.map((field) => `delivery_${field}` as const),
+  'fulfilled_at',
 ] as const
 
 type Column = (typeof COLUMNS)[number]

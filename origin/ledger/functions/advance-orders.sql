@@ -89,6 +89,7 @@ begin
         select jsonb_build_object('name', p.name, 'tax', s.tax, 'seller', s.seller) from sales s
           join products p using (sale_id)
         where s.sale_id = o.sale_id and p.product_id = o.product_id) else o.receipt end,
+      fulfilled_at = case when p_to = 'fulfilled' then clock_timestamp() else o.fulfilled_at end,
       charge_id = coalesce(a.charge, o.charge_id),
       refunded_minor = coalesce(a.refunded, o.refunded_minor),
       reason = coalesce(p_reason, o.reason)

@@ -57,6 +57,8 @@ export const orders = pgTable(
     refunded_minor: bigint({ mode: 'number' }).notNull().default(0),
     created_at: instant().notNull().defaultNow(),
     updated_at: instant().notNull().defaultNow(),
+    /** When what was paid was sent or handed over; null before, and where it was before release 0.3.1. */
+    fulfilled_at: instant(),
   },
   (t) => [
     // The prefixes of this index find the orders of a visitor and of a sale.
