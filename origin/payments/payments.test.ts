@@ -82,7 +82,7 @@ describe.concurrent('a payment', () => {
     const { id, token } = await reserve(sale)
     const read = async () => (await origin.call('GET', `/orders/${id}`, { token })).body
     for (const attempts_left of [2, 1]) {
-      expect((await pay(id, token, 'pm_insufficient_funds')).body.payment).toMatchObject({ status: 'pending' })
+      expect((await pay(id, token, 'pm_insufficient_funds')).body).toMatchObject({ payment: { status: 'pending' } })
       await becomes('reserved', id, token)
       const message = expect.stringContaining('not enough money')
       const payment = { status: 'declined', code: 'insufficient_funds', message, attempts_left }
