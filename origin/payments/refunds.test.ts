@@ -40,8 +40,9 @@ const drifts = (sale: string) => origin.sql()`select kind from findings where sa
 /** The orders' sum, the counters and the gate say the same. */
 async function agree(sale: string, counts: { total: number; available: number; held: number; sold: number }) {
   await eventuallyMatches(() => origin.stock(sale), counts)
-  const { body } = await origin.admin('POST', `/sales/${sale}/reconcile`)
-  expect(body).toMatchObject({ findings: [{ found: 'ok', drift: 0, recount: { found: 'ok', units: 0 } }] })
+  // The origin compares by itself too, and while it loads the gate again there is nothing to compare.
+  const reconciled = async () => (await origin.admin('POST', `/sales/${sale}/reconcile`)).body
+  await eventuallyMatches(reconciled, { findings: [{ found: 'ok', drift: 0, recount: { found: 'ok', units: 0 } }] })
 }
 
 describe.concurrent('a refund', () => {

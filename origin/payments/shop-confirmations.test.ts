@@ -45,8 +45,9 @@ async function hold(changes: object = {}) {
   /** The counters, the orders and the gate say the same. */
   const agree = async (counts: { available: number; held: number; sold: number }) => {
     await eventuallyMatches(() => origin.stock(sale), { total: 3, ...counts })
-    const { body } = await origin.admin('POST', `/sales/${sale}/reconcile`)
-    expect(body).toMatchObject({ findings: [{ found: 'ok', drift: 0, recount: { found: 'ok', units: 0 } }] })
+    // The origin compares by itself too, and while it loads the gate again there is nothing to compare.
+    const reconciled = async () => (await origin.admin('POST', `/sales/${sale}/reconcile`)).body
+    await eventuallyMatches(reconciled, { findings: [{ found: 'ok', drift: 0, recount: { found: 'ok', units: 0 } }] })
   }
   return { sale, token, id, read, findings, agree }
 }
