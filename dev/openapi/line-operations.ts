@@ -48,7 +48,7 @@ export const lineOperations: Operations = {
     get: {
       id: 'getSchedule',
       tag: TAG,
-      summary: 'Who is called, and when',
+      summary: 'The groups that are called, and when',
       description:
         'With it and a number everybody calculates their own position without asking again: docs/draw.md says how. ' +
         'The next read is due after `next_read_ms`.',
@@ -189,7 +189,7 @@ export const lineOperations: Operations = {
       query: {
         since: {
           schema: v.pipe(v.string(), v.regex(/^\d{1,9}$/)),
-          description: 'Only posts after this number. `older` names the page on which they go on.',
+          description: 'The answer has the posts after this number. `older` names the page on which they go on.',
         },
       },
       answers: { 200: { description: 'The posts, the latest first.', schema: Feed }, ...NOT_MODIFIED },
@@ -230,7 +230,7 @@ export const lineOperations: Operations = {
     get: {
       id: 'getHealth',
       tag: 'Keys',
-      summary: 'Whether this half runs',
+      summary: 'Tells if this half runs',
       answers: { 200: { description: 'It does, with the id of the key that signs admissions.', schema: Health } },
       problems: [],
     },

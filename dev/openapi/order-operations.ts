@@ -176,7 +176,7 @@ export const orderOperations: Operations = {
       summary: 'The seats of a section, by page',
       callers: ['admission'],
       query: {
-        page: { schema: v.pipe(v.string(), v.digits()), description: 'From 1.' },
+        page: { schema: v.pipe(v.string(), v.digits()), description: 'The number of the page. The first is 1.' },
         page_size: { schema: v.pipe(v.string(), v.digits()), description: 'The seats of a page, 200 if left out.' },
       },
       answers: { 200: { description: 'The seats.', schema: Seats } },

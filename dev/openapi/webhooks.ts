@@ -96,7 +96,7 @@ const TYPES = {
   'order.units_returned': ['Units of a refunded order are for sale again (endpoints with `*` only)', 'refunded'],
   'sale.opened': ['The line moves, also after a pause', 'open'],
   'sale.paused': ['The line stands', 'paused'],
-  'sale.sold_out': ['Nothing is left, and nothing is in a cart', 'sold_out'],
+  'sale.sold_out': ['Every unit is sold, and none is in a cart', 'sold_out'],
   'sale.restocked': ['Units were added', 'open'],
   'sale.ended': ['The sale is over', 'ended'],
 } as const satisfies Partial<Record<(typeof EVENT_TYPES)[number], unknown>> & Record<string, readonly [string, string]>

@@ -508,7 +508,7 @@ export interface BuyersCalls {
     readonly answer: PublicSale
   }
   /**
-   * Who is called, and when.
+   * The groups that are called, and when.
    * With it and a number everybody calculates their own position without asking again: docs/draw.md says how. The next read is due after `next_read_ms`.
    */
   readonly getSchedule: {
@@ -662,7 +662,7 @@ export interface BuyersCalls {
       readonly sale: string
     }
     readonly query?: {
-      /** Only posts after this number. `older` names the page on which they go on. */
+      /** The answer has the posts after this number. `older` names the page on which they go on. */
       readonly since?: string | undefined
     }
     readonly answer: Feed
@@ -718,7 +718,7 @@ export interface BuyersCalls {
       }[]
     }
   }
-  /** Whether this half runs. */
+  /** Tells if this half runs. */
   readonly getHealth: {
     readonly answer: {
       readonly status: 'ok'
@@ -854,7 +854,7 @@ export interface BuyersCalls {
       readonly section: string
     }
     readonly query?: {
-      /** From 1. */
+      /** The number of the page. The first is 1. */
       readonly page?: string | undefined
       /** The seats of a page, 200 if left out. */
       readonly page_size?: string | undefined

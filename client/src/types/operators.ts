@@ -2041,9 +2041,9 @@ export interface OperatorsCalls {
       readonly sale: string
     }
     readonly query?: {
-      /** From this time on. */
+      /** Entries before this time are left out. */
       readonly from?: string | undefined
-      /** Before this time. */
+      /** Entries at or after this time are left out. */
       readonly to?: string | undefined
     }
     readonly answer: {
@@ -2524,7 +2524,7 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * Who is blocked from all sales.
+   * The visitors who are blocked from all sales.
    * Role: `viewer`.
    */
   readonly listBlocks: {
@@ -2820,9 +2820,9 @@ export interface OperatorsCalls {
       readonly sale: string
     }
     readonly query?: {
-      /** From this time on. */
+      /** Entries before this time are left out. */
       readonly from?: string | undefined
-      /** Before this time. */
+      /** Entries at or after this time are left out. */
       readonly to?: string | undefined
       /** What the rows are by. */
       readonly by?: 'minute' | 'page' | 'source' | 'country' | 'device' | 'language' | 'network' | undefined
@@ -2891,13 +2891,13 @@ export interface OperatorsCalls {
    */
   readonly listOrders: {
     readonly query?: {
-      /** Of this sale only. */
+      /** The sale that the entries must belong to. */
       readonly sale?: string | undefined
-      /** Of this product or section only, in any line. */
+      /** The product or section that a line of the order must have. */
       readonly product?: string | undefined
-      /** From this time on. */
+      /** Entries before this time are left out. */
       readonly from?: string | undefined
-      /** Before this time. */
+      /** Entries at or after this time are left out. */
       readonly to?: string | undefined
       /** Short number, id, visitor, account, address, mail, charge, ticket number, product, seat or note; empty for all. */
       readonly q?: string | undefined
@@ -2905,7 +2905,7 @@ export interface OperatorsCalls {
       readonly status?: string | undefined
       /** Orders with a problem only. */
       readonly problem?: 'true' | undefined
-      /** At most so many entries. */
+      /** The largest number of entries in the answer. */
       readonly limit?: string | undefined
       /** The `next` of the page before. */
       readonly after?: string | undefined
@@ -2932,13 +2932,13 @@ export interface OperatorsCalls {
    */
   readonly countOrders: {
     readonly query?: {
-      /** Of this sale only. */
+      /** The sale that the entries must belong to. */
       readonly sale?: string | undefined
-      /** Of this product or section only, in any line. */
+      /** The product or section that a line of the order must have. */
       readonly product?: string | undefined
-      /** From this time on. */
+      /** Entries before this time are left out. */
       readonly from?: string | undefined
-      /** Before this time. */
+      /** Entries at or after this time are left out. */
       readonly to?: string | undefined
     }
     readonly answer: {
@@ -2960,13 +2960,13 @@ export interface OperatorsCalls {
    */
   readonly exportFoundOrders: {
     readonly query?: {
-      /** Of this sale only. */
+      /** The sale that the entries must belong to. */
       readonly sale?: string | undefined
-      /** Of this product or section only, in any line. */
+      /** The product or section that a line of the order must have. */
       readonly product?: string | undefined
-      /** From this time on. */
+      /** Entries before this time are left out. */
       readonly from?: string | undefined
-      /** Before this time. */
+      /** Entries at or after this time are left out. */
       readonly to?: string | undefined
       /** Short number, id, visitor, account, address, mail, charge, ticket number, product, seat or note; empty for all. */
       readonly q?: string | undefined
@@ -3091,7 +3091,7 @@ export interface OperatorsCalls {
     readonly answer: Order
   }
   /**
-   * Another free seat for a line, which keeps its price.
+   * Move a line to a free seat, at the same price.
    * Role: `operator`.
    */
   readonly moveSeat: {
@@ -3232,9 +3232,9 @@ export interface OperatorsCalls {
       readonly section: string
     }
     readonly query?: {
-      /** Only answers what the import would change. */
+      /** The answer says what the import would change, and nothing is changed. */
       readonly preview?: 'true' | undefined
-      /** Also changes what seats of orders are called. */
+      /** Seats that orders have may get other names, too. */
       readonly confirm?: 'true' | undefined
     }
     readonly body: readonly ({
@@ -3383,7 +3383,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Who has a seat, and what it went through.
+   * The holder of a seat, and its history.
    * Role: `viewer`.
    */
   readonly getSeat: {
@@ -3416,7 +3416,7 @@ export interface OperatorsCalls {
     }
   }
   /**
-   * Who operates.
+   * The operators.
    * Role: `owner`.
    */
   readonly listOperators: {
@@ -3456,22 +3456,22 @@ export interface OperatorsCalls {
     readonly answer: undefined
   }
   /**
-   * Who did what, and who read buyers’ data.
+   * The acts of operators, and their readings of buyers’ data.
    * Role: `viewer`.
    */
   readonly getAudit: {
     readonly query?: {
-      /** Of this sale only. */
+      /** The sale that the entries must belong to. */
       readonly sale?: string | undefined
-      /** Of this operator only. */
+      /** The operator who acted. */
       readonly operator?: string | undefined
-      /** This action only. */
+      /** The action that was done. */
       readonly action?: string | undefined
       /** The form of the answer. */
       readonly format?: 'json' | 'csv' | 'ndjson' | undefined
       /** The `next` of the page before. */
       readonly after?: string | undefined
-      /** At most so many entries. */
+      /** The largest number of entries in the answer. */
       readonly limit?: string | undefined
     }
     readonly answer: {
@@ -3829,7 +3829,7 @@ export interface OperatorsCalls {
       readonly state?: 'pending' | 'delivered' | 'dead' | undefined
       /** Older than this delivery. */
       readonly after?: string | undefined
-      /** At most so many entries. */
+      /** The largest number of entries in the answer. */
       readonly limit?: string | undefined
     }
     readonly answer: {

@@ -285,7 +285,7 @@ export interface WebhookMessages {
     readonly timestamp: string
     readonly data: Sale
   }
-  /** Nothing is left, and nothing is in a cart */
+  /** Every unit is sold, and none is in a cart */
   readonly 'sale.sold_out': {
     readonly type: 'sale.sold_out'
     readonly timestamp: string

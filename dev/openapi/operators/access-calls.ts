@@ -113,7 +113,7 @@ export const accessCalls: Calls = {
   '/blocks': {
     get: {
       id: 'listBlocks',
-      summary: 'Who is blocked from all sales',
+      summary: 'The visitors who are blocked from all sales',
       answers: { 200: { description: 'The blocks.', schema: Blocks } },
     },
     post: {

@@ -37,11 +37,11 @@ export type Calls = Readonly<Record<string, Readonly<Partial<Record<Method, Call
 
 const COMMON: Readonly<Record<string, string>> = {
   after: 'The `next` of the page before.',
-  limit: 'At most so many entries.',
-  from: 'From this time on.',
-  to: 'Before this time.',
-  sale: 'Of this sale only.',
-  product: 'Of this product or section only, in any line.',
+  limit: 'The largest number of entries in the answer.',
+  from: 'Entries before this time are left out.',
+  to: 'Entries at or after this time are left out.',
+  sale: 'The sale that the entries must belong to.',
+  product: 'The product or section that a line of the order must have.',
   format: 'The form of the answer.',
 }
 

@@ -26,7 +26,7 @@ export const houseCalls: Calls = {
   '/operators': {
     get: {
       id: 'listOperators',
-      summary: 'Who operates',
+      summary: 'The operators',
       answers: { 200: { description: 'The operators.', schema: Operators } },
     },
     post: {
@@ -54,8 +54,8 @@ export const houseCalls: Calls = {
   '/audit': {
     get: {
       id: 'getAudit',
-      summary: 'Who did what, and who read buyers’ data',
-      query: { operator: 'Of this operator only.', action: 'This action only.' },
+      summary: 'The acts of operators, and their readings of buyers’ data',
+      query: { operator: 'The operator who acted.', action: 'The action that was done.' },
       answers: {
         200: {
           description: 'The entries, the newest first; CSV and NDJSON have all.',

@@ -160,7 +160,7 @@ export const orderCalls: Calls = {
   '/orders/{order}/move': {
     post: {
       id: 'moveSeat',
-      summary: 'Another free seat for a line, which keeps its price',
+      summary: 'Move a line to a free seat, at the same price',
       body: { description: 'The line and the seat.', example: { line: 1, seat_id: 'A-103' } },
       answers: order,
       problems: ['conflict', 'seat-taken', 'unknown-product'],
@@ -242,8 +242,11 @@ export const hallCalls: Calls = {
       id: 'importSeats',
       summary: 'Import the seats of a section, all or none',
       parameters: {
-        preview: { schema: isTrue, description: 'Only answers what the import would change.' },
-        confirm: { schema: isTrue, description: 'Also changes what seats of orders are called.' },
+        preview: {
+          schema: isTrue,
+          description: 'The answer says what the import would change, and nothing is changed.',
+        },
+        confirm: { schema: isTrue, description: 'Seats that orders have may get other names, too.' },
       },
       body: {
         description: 'All seats of the section.',
@@ -308,7 +311,7 @@ export const hallCalls: Calls = {
   '/sales/{sale}/hall/seats/{section}/{seat}': {
     get: {
       id: 'getSeat',
-      summary: 'Who has a seat, and what it went through',
+      summary: 'The holder of a seat, and its history',
       answers: { 200: { description: 'The seat.', schema: SeatOwner } },
       problems: ['not-found'],
     },
