@@ -2,10 +2,8 @@
  * A link to the previews of a sale's pages. The origin signs it for an operator, and the edge verifies it. It is
  * valid for a limited time, and only one console may frame the pages.
  */
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { isSame } from './keys.ts'
+import { hmacHex } from './lib/hash.ts'
 
 interface Link {
   readonly sale: string
@@ -16,7 +14,7 @@ interface Link {
 
 /** The prefix keeps these signatures distinct from any others made with the same secret. */
 const signatureOf = (edgeToken: string, { sale, expiresMs, from }: Link) =>
-  bytesToHex(hmac(sha256, utf8ToBytes(edgeToken), utf8ToBytes(`preview\n${sale}\n${expiresMs}\n${from}`)))
+  hmacHex(edgeToken, `preview\n${sale}\n${expiresMs}\n${from}`)
 
 /** The parameters of the link by name. */
 export function previewQuery(edgeToken: string, link: Link): Record<'expires' | 'from' | 'signature', string> {

@@ -2,11 +2,9 @@
  * Tells the origin what visitors searched for and did not find. An isolate gathers it for some seconds and sends it at
  * once. Who searched goes along as a pseudonym of one day, because the origin keeps only what several callers searched.
  */
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex } from '@noble/hashes/utils.js'
 import { MAX_MISS, MAX_MISSES, type SearchMisses } from '../../shared/api/front.ts'
 import { mayNamePerson } from '../../shared/api/views/source.ts'
+import { hmacHex } from '../../shared/lib/hash.ts'
 import { sameSearch } from '../../shared/search/words.ts'
 import { addressOf, type Call } from '../http/call.ts'
 import { networksOf } from '../http/limits/networks.ts'
@@ -47,6 +45,5 @@ async function send(call: Call): Promise<void> {
 function pseudonymOf(call: Call): string {
   const [network = ''] = networksOf(addressOf(call) ?? '')
   const day = new Date(call.nowMs).toISOString().slice(0, 10)
-  const text = new TextEncoder().encode(`searches ${day} ${network}`)
-  return bytesToHex(hmac(sha256, new TextEncoder().encode(call.config.EDGE_TOKEN), text)).slice(0, CALLER_LENGTH)
+  return hmacHex(call.config.EDGE_TOKEN, `searches ${day} ${network}`).slice(0, CALLER_LENGTH)
 }

@@ -2,11 +2,10 @@
  * The keys that sign handovers. Shops verify them by public keys. If admissions are signed by a symmetric key, an
  * Ed25519 key is derived from it, so that no shop needs the secret, which could also sign admissions.
  */
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { hexToBytes } from '@noble/hashes/utils.js'
 import { base64url } from 'jose'
 import type { JwkSet } from '../../shared/keys.ts'
+import { hmacOf } from '../../shared/lib/hash.ts'
 
 type SecretJwk = Extract<JwkSet['keys'][number], { kty: 'oct' }>
 
@@ -18,7 +17,7 @@ export async function handoverSet({ keys }: JwkSet): Promise<JwkSet> {
 const PKCS8 = hexToBytes('302e020100300506032b657004220420')
 
 async function deriveKey({ kid, k }: SecretJwk): Promise<JwkSet['keys'][number]> {
-  const bytes = new Uint8Array([...PKCS8, ...hmac(sha256, base64url.decode(k), utf8ToBytes('handovers'))])
+  const bytes = new Uint8Array([...PKCS8, ...hmacOf(base64url.decode(k), 'handovers')])
   const key = await crypto.subtle.importKey('pkcs8', bytes, 'Ed25519', true, ['sign'])
   const { x = '', d = '' } = (await crypto.subtle.exportKey('jwk', key)) as JsonWebKey
   return { kty: 'OKP', crv: 'Ed25519', kid: `handover-${kid}`, x, d }

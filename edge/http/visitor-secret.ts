@@ -6,6 +6,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import type { SecretJwkSet } from '../../shared/keys.ts'
+import { hmacOf } from '../../shared/lib/hash.ts'
 
 /** The length makes it practically impossible that two random secrets or names are equal. */
 export const NAME_BYTES = 16
@@ -18,7 +19,7 @@ export const visitorKey = (queue: SecretJwkSet): VisitorKey =>
   hmac.create(sha256, derivedKey(queue, 'names of visitors'))
 
 export function derivedKey(queue: SecretJwkSet, purpose: string): Uint8Array {
-  return hmac(sha256, base64url.decode(queue.keys.at(-1)?.k ?? ''), encoder.encode(purpose))
+  return hmacOf(base64url.decode(queue.keys.at(-1)?.k ?? ''), purpose)
 }
 
 interface Identity {

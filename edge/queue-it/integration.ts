@@ -4,10 +4,10 @@
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { timingSafeEqual } from 'hono/utils/buffer'
+import { hmacHex } from '../../shared/lib/hash.ts'
 import { type Call, hostOf, refuse, sendJson, sendNothing } from '../http/call.ts'
 import { limitAddress } from '../http/limits/rate-limits.ts'
 import type { QueueItCustomer } from '../http/queue-it-setting.ts'
-import { hmacHex } from './known-user-token.ts'
 import { debugToken } from './onwards.ts'
 import { withToken } from './target.ts'
 import { customerOf, requestedTarget } from './visit.ts'

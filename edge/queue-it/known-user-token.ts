@@ -2,9 +2,7 @@
  * The token with which a visitor returns to the shop. The connector there verifies it with the secret that both have,
  * and then remembers the visitor by a cookie of its own. Pure.
  */
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { hmacHex } from '../../shared/lib/hash.ts'
 
 /**
  * A connector takes a token as often as it is sent, so a token is valid only for the way to the shop, and for a clock
@@ -43,6 +41,3 @@ export function knownUserToken(user: KnownUser, secret: string): string {
     .join('~')
   return `${text}~h_${hmacHex(secret, text)}`
 }
-
-export const hmacHex = (secret: string, text: string): string =>
-  bytesToHex(hmac(sha256, utf8ToBytes(secret), utf8ToBytes(text)))

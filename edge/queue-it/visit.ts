@@ -2,12 +2,11 @@
  * A visit from a shop: which customer and event sent the visitor, and where they return to. A signed cookie remembers
  * it while they wait, so nobody gets a token for an event whose enqueue token they did not have.
  */
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { timingSafeEqual } from 'hono/utils/buffer'
 import { base64url } from 'jose'
 import * as v from 'valibot'
+import { hmacOf } from '../../shared/lib/hash.ts'
 import { tryParseJson } from '../../shared/parse.ts'
 import type { AdmissionClaims, QueueClaims } from '../../shared/tokens.ts'
 import { addressOf, type Call, refuse } from '../http/call.ts'
@@ -116,9 +115,7 @@ export function queueIdOf(claims: QueueClaims | AdmissionClaims, call: Call): st
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(12, 15)}-8${hex.slice(15, 18)}-${hex.slice(18, 30)}`
 }
 
-function macOf(text: string, { config }: Call): Uint8Array {
-  return hmac(sha256, derivedKey(config.QUEUE_KEYS, 'Queue-it'), utf8ToBytes(text))
-}
+const macOf = (text: string, { config }: Call) => hmacOf(derivedKey(config.QUEUE_KEYS, 'Queue-it'), text)
 
 /** True once the event is over, when everybody passes. */
 export async function isOver(sale: string, call: Call): Promise<boolean> {

@@ -6,6 +6,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import ipaddr from 'ipaddr.js'
+import { hmacOf } from '../../lib/hash.ts'
 import { RecentMap } from '../../lib/recent-map.ts'
 
 /** 64 bits: among a million visitors of a day, two share a name with a probability of 1 to 37 million. */
@@ -18,9 +19,7 @@ const keys = new RecentMap<string, DayKey>(8)
 /** The key of the day (UTC) of a moment. */
 export function dayKey(edgeToken: string, atMs: number): DayKey {
   const day = new Date(atMs).toISOString().slice(0, 10)
-  return keys.getOrAdd(`${day} ${edgeToken}`, () =>
-    hmac.create(sha256, hmac(sha256, utf8ToBytes(edgeToken), utf8ToBytes(`views ${day}`))),
-  )
+  return keys.getOrAdd(`${day} ${edgeToken}`, () => hmac.create(sha256, hmacOf(utf8ToBytes(edgeToken), `views ${day}`)))
 }
 
 export const addressHash = (key: DayKey, address: string) => hashed(key, address)
@@ -31,7 +30,7 @@ const hashed = (key: DayKey, text: string) =>
   bytesToHex(key.clone().update(utf8ToBytes(text)).digest()).slice(0, HEX_DIGITS)
 
 /** The smallest networks that an event names. */
-export const NETWORK_BITS = { ipv4: 24, ipv6: 48 } as const
+const NETWORK_BITS = { ipv4: 24, ipv6: 48 } as const
 
 /** The network around an address, such as `203.0.113.0/24` or `2001:db8:7::/48`; empty for what is no address. */
 export function networkOf(address: string): string {
