@@ -72,7 +72,7 @@ function scenarioOf(values: { [Name in Exclude<keyof Values, 'cost'>]?: string }
 }
 
 /** The share of its soft limit that the busiest object of each kind uses in its busiest second, the highest first. */
-export function strains({ peaks }: Outcome): { what: string; used: number; note: string }[] {
+function strains({ peaks }: Outcome): { what: string; used: number; note: string }[] {
   const strain = (what: string, calls: number, limit: number) => ({
     what,
     used: calls / limit,

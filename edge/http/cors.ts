@@ -12,7 +12,7 @@ const RESPONSE_HEADERS = 'etag, location, retry-after, x-admission-token, x-requ
 const PREFLIGHT_SECONDS = 7_200
 
 /** True for a call by a script or a form of an origin that the shop has named. */
-export function isFromNamedOrigin({ request, config }: Pick<Call, 'request' | 'config'>): boolean {
+function isFromNamedOrigin({ request, config }: Pick<Call, 'request' | 'config'>): boolean {
   return config.CORS_ORIGINS.includes(request.headers.get('origin') ?? '')
 }
 

@@ -13,7 +13,7 @@ import { ACCOUNT_COOKIE, deleteCookie, readCookie, SIGNED_IN_COOKIE, setCookie }
 export const ACCOUNT_SESSION_SECONDS = 4 * 3600
 
 /** The paths at which visitors sign in, come back from the issuer, and sign out. */
-export const SIGN_IN_PATH = '/me/sign-in'
+const SIGN_IN_PATH = '/me/sign-in'
 export const SIGNED_IN_PATH = '/me/signed-in'
 export const SIGN_OUT_PATH = '/me/sign-out'
 

@@ -97,7 +97,7 @@ export interface ConsoleBuild {
 
 export const DIST = fileURLToPath(new URL('../console/dist', import.meta.url))
 
-export const MANIFEST = join(DIST, 'manifest.json')
+const MANIFEST = join(DIST, 'manifest.json')
 
 /** The last build; undefined if there is none. */
 export function readManifest(): ConsoleBuild | undefined {

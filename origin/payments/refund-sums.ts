@@ -159,5 +159,5 @@ function shareOut({ id, amountMinor }: ProviderRefund, counts: readonly Count[])
 }
 
 /** How much of a row is still to be given back; null: all that is left of its charge. */
-export const owedOf = ({ amount_minor, returned }: Pick<RefundRow, 'amount_minor' | 'returned'>) =>
+const owedOf = ({ amount_minor, returned }: Pick<RefundRow, 'amount_minor' | 'returned'>) =>
   amount_minor === null ? null : Math.max(0, amount_minor - returnedFor({ returned }))

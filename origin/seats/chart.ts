@@ -80,7 +80,7 @@ export function known(number: number | undefined): number {
   return number
 }
 
-export function squaredDistance(a: Point, b: Point): number {
+function squaredDistance(a: Point, b: Point): number {
   return (a.x - b.x) ** 2 + (a.y - b.y) ** 2
 }
 

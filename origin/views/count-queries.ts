@@ -5,7 +5,7 @@ import type { Place } from './log-queries.ts'
 import type { CountRow } from './tally.ts'
 
 /** Adds to counts in one statement. All writers take the rows in one order, so that none waits for another forever. */
-export async function addCounts(tx: Queryable, kind: 'live' | 'recount', rows: readonly CountRow[]): Promise<void> {
+async function addCounts(tx: Queryable, kind: 'live' | 'recount', rows: readonly CountRow[]): Promise<void> {
   if (rows.length === 0) return
   const column = <Name extends keyof CountRow>(name: Name) => rows.map((row) => row[name])
   await tx`

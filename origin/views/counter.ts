@@ -103,7 +103,7 @@ export class ViewCounter {
 export const decideAll = (state: CountState, rules: CompiledRules, page: readonly LoggedView[]): Decision[] =>
   page.flatMap((event) => decide(state, rules, event))
 
-export function tallyOf(decisions: readonly Decision[], named: NamedKeys): Tally {
+function tallyOf(decisions: readonly Decision[], named: NamedKeys): Tally {
   const tally = new Tally(named)
   for (const decision of decisions) tally.add(decision)
   return tally

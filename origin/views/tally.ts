@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** In an hour of a sale, each part of the log names at most this many keys of a kind; the others are one. */
 const MAX_KEYS = 200
-export const UNKNOWN = 'unknown'
+const UNKNOWN = 'unknown'
 
 /** The keys that are named, by hour, sale and kind. */
 export type NamedKeys = RecentMap<string, Set<string>>

@@ -27,8 +27,7 @@ const STOP_TIMEOUT_MS = 2_000
 
 /** The log is counted in this many parts, by several workers. All beacons of one address in a sale are in one part. */
 export const PARTS = 8
-export const partOf = ({ sale, address }: Pick<ViewEvent, 'sale' | 'address'>) =>
-  hashOf(address, hashOf(sale ?? '')) % PARTS
+const partOf = ({ sale, address }: Pick<ViewEvent, 'sale' | 'address'>) => hashOf(address, hashOf(sale ?? '')) % PARTS
 
 interface ViewLogDeps extends LoopDeps {
   /** A connection of its own. */

@@ -17,9 +17,7 @@ import {
   VoidedLinks,
 } from './sale-answers.ts'
 
-export const INVITATION_LINKS = v.union([SignLinks, VoidLinks]) satisfies v.GenericSchema<
-  v.InferInput<typeof InvitationLinks>
->
+const INVITATION_LINKS = v.union([SignLinks, VoidLinks]) satisfies v.GenericSchema<v.InferInput<typeof InvitationLinks>>
 const PROMO_CODES = 'code,percent,amount_minor,uses,uses_per_visitor,from,until,products\nSUMMER,10,,500,1,,,\n'
 const RULE = { when: { address: '192.0.2.0/24' }, action: 'prove', note: 'A hosting company.' }
 const RULE_ANSWER = { rule: '7', met: 0, ...RULE }

@@ -104,8 +104,8 @@ export const KeptOfPerson = v.object({
 })
 
 /** An order that was deleted since has its id and its status only. */
-export const OrderThen = v.union([Order, v.object({ order_id: text, status: v.nullable(text) })])
-export const Change = v.object({ cursor: text, type: text, timestamp: text, data: OrderThen })
+const OrderThen = v.union([Order, v.object({ order_id: text, status: v.nullable(text) })])
+const Change = v.object({ cursor: text, type: text, timestamp: text, data: OrderThen })
 export const Changes = v.object({ changes: v.array(Change), next: text })
 
 // -- Halls ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import { maybe, maybeText, Rule, SaleState, text, whole } from './sale-answers.t
 
 const Figures = v.record(v.string(), v.number())
 const anything = v.record(v.string(), v.unknown())
-export const Minute = v.object({ minute: text, counts: Figures, gauges: Figures })
+const Minute = v.object({ minute: text, counts: Figures, gauges: Figures })
 export const backlog = { waiting: whole, oldest_seconds: maybe }
 const Backlog = v.object(backlog)
 const Place = v.object({ text, href: text })

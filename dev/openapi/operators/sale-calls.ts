@@ -19,7 +19,7 @@ import {
   SteeredSale,
 } from './sale-answers.ts'
 
-export const SALE_EXAMPLE = {
+const SALE_EXAMPLE = {
   name: 'Friday drop',
   pre_queue_opens_at: '2026-11-27T11:30:00Z',
   opens_at: '2026-11-27T12:00:00Z',

@@ -59,7 +59,7 @@ export const opens = ({ view: { schedule }, words }: PageContext) => [
 
 export const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
 export const DURING: readonly Phase[] = ['open', 'paused', 'all_in_carts']
-export const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
+const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
 
 /** A part that the page shows only in these phases of the sale. */
 export const during = (schedule: Schedule, phases: readonly Phase[], body: Html | string, tag = 'div') =>

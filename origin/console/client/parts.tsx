@@ -3,7 +3,6 @@ import { useSignal } from '@preact/signals'
 import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Funnel } from '../../../shared/api/operators/live.ts'
 import { ApiError } from './api.ts'
 import { count, instant } from './format.ts'
 import { Icon, type IconName, Keys } from './sheet/icon.tsx'
@@ -157,47 +156,6 @@ export function useTitle(title: string): void {
 
 export const Loading = () => <p class="loading">Loading …</p>
 
-/** The header row of a table. The first `texts` columns contain text, and the others numbers. */
-export function TableHead({ columns, texts = 1 }: { columns: readonly string[]; texts?: number }) {
-  return (
-    <thead>
-      <tr>
-        {columns.map((name, i) => (
-          <th key={name} scope="col" class={i >= texts ? 'number' : ''}>
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  )
-}
-
-/** A choice by value, with a label. */
-export function Choose({
-  label,
-  value,
-  options,
-  onChoose,
-}: {
-  label: ComponentChildren
-  value: string
-  options: readonly (readonly [value: string, text: string])[]
-  onChoose(value: string): void
-}) {
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
 const COPIED_MS = 2_000
 
 export function Copy({ name, text }: { name: string; text: string }) {
@@ -221,12 +179,6 @@ export function Copy({ name, text }: { name: string; text: string }) {
 /** Says who made the change because of which a call was refused (412), and when. */
 export const whoChanged = ({ by, at }: ApiError['problem']) =>
   typeof by === 'string' && typeof at === 'string' ? `${by} (${instant(at)})` : 'Somebody'
-
-/** Says what became of the called visitors who have not arrived. */
-export const whoCame = ({ did_not_come, may_come }: Pick<Funnel, 'did_not_come' | 'may_come'>) =>
-  did_not_come === null || may_come === null
-    ? ''
-    : `${count(did_not_come)} did not come, ${count(may_come)} may still come`
 
 /** All units as a sum that anybody can check. */
 export const unitsSum = ({

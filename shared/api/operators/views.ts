@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { exactly, ID, ID_FORM, instant, note, SaleId, whole } from '../fields.ts'
 import { isRuleAddress } from '../views/view-identity.ts'
 
-export const MAX_VIEW_RULES = 50
+const MAX_VIEW_RULES = 50
 /** The windows of rules are bounded, since a worker that starts reads as much of the log again. */
 export const MAX_WINDOW_MINUTES = 60
 /** A page that has to be seen for longer would leave most views undecided. */

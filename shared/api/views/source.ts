@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { exactly } from '../fields.ts'
 
 /** An address of a page may be this long; longer texts of a source are refused, and cut off in a form. */
-export const MAX_SOURCE_TEXT = 2_048
+const MAX_SOURCE_TEXT = 2_048
 
 const text = v.optional(
   v.pipe(v.string('text is required'), v.maxLength(MAX_SOURCE_TEXT, `at most ${MAX_SOURCE_TEXT} characters`)),
@@ -16,7 +16,7 @@ const text = v.optional(
 export const Source = exactly({ utm_source: text, utm_medium: text, utm_campaign: text, referrer: text })
 export type Source = v.InferOutput<typeof Source>
 
-export const SOURCE_FIELDS = ['utm_source', 'utm_medium', 'utm_campaign', 'referrer'] as const
+const SOURCE_FIELDS = ['utm_source', 'utm_medium', 'utm_campaign', 'referrer'] as const
 
 /** The source that is written as parameters: in a page's address, or in the field of a form. */
 export function sourceIn(parameters: { get(name: string): string | null }): Source {

@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { exactly, SaleId, whole } from '../fields.ts'
 import { Source, SourceLabel } from './source.ts'
 
-export const VIEW_PAGES = ['front', 'sale', 'line', 'turn', 'order', 'final'] as const
+const VIEW_PAGES = ['front', 'sale', 'line', 'turn', 'order', 'final'] as const
 export type ViewPage = (typeof VIEW_PAGES)[number]
 
 /** Devices by the user agent. A known bot is a device of its own. */

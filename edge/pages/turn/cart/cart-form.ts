@@ -118,7 +118,7 @@ function linesOf(
 }
 
 /** The numbers of the rows with a chosen size, or the first; and one more if it is asked for. */
-export function rowsIn(fields: Fields, product: string): readonly number[] {
+function rowsIn(fields: Fields, product: string): readonly number[] {
   const chosen = Object.entries(fields).flatMap(([name, variant]) => {
     const [kind, id, row] = name.split(':')
     return kind === 'size' && id === product && variant !== '' && Number(row) > 0 ? [Number(row)] : []

@@ -63,13 +63,6 @@ export const Chip = ({ on, children, onToggle }: ChipProps) => (
   </button>
 )
 
-/** Chips in a row, which wraps. */
-export const Chips = ({ label, children }: { readonly label: string; readonly children: ComponentChildren }) => (
-  <fieldset class="row" aria-label={label}>
-    {children}
-  </fieldset>
-)
-
 interface SearchProps {
   readonly label: string
   readonly value: string

@@ -253,6 +253,6 @@ async function upload(body: Blob | string, type: string): Promise<string> {
 }
 
 /** Both functions return the picture's address, and throw the reason if it is refused. */
-export const uploadPicture = (file: File) => upload(file, file.type || 'application/octet-stream')
+const uploadPicture = (file: File) => upload(file, file.type || 'application/octet-stream')
 
-export const fetchPicture = (address: string) => upload(JSON.stringify({ url: address }), 'application/json')
+const fetchPicture = (address: string) => upload(JSON.stringify({ url: address }), 'application/json')

@@ -19,7 +19,7 @@ interface Counts {
 }
 
 /** What stands in each section. A field counts once, as the worst that it is. */
-export function countsOf(form: Pick<SaleForm, 'changes' | 'undecided' | 'shown'>, part: Part): Map<SectionId, Counts> {
+function countsOf(form: Pick<SaleForm, 'changes' | 'undecided' | 'shown'>, part: Part): Map<SectionId, Counts> {
   const counts = new Map<SectionId, Counts>()
   const seen = new Set<string>()
   const add = (path: string, name: keyof Counts) => {
@@ -41,7 +41,7 @@ const MARKS = [
   ['changed', 'info', 'changed'],
 ] as const satisfies readonly (readonly [keyof Counts, Mark, string])[]
 
-export function Tallies({ counts }: { readonly counts: Counts | undefined }) {
+function Tallies({ counts }: { readonly counts: Counts | undefined }) {
   if (!counts) return null
   return (
     <>

@@ -212,7 +212,7 @@ async function put(sale: string, body: Body, headers: Record<string, string>): P
 }
 
 /** Opens whatever is folded around a field, and moves the focus to it. */
-export function showField(field: HTMLElement | null | undefined): void {
+function showField(field: HTMLElement | null | undefined): void {
   for (let fold = field?.closest('details'); fold; fold = fold.parentElement?.closest('details')) fold.open = true
   field?.focus()
 }

@@ -8,7 +8,7 @@ import type { Live } from './live-stream.ts'
 const COPIED_MS = 2_000
 
 /** What the page shows now, in a few lines. */
-export function momentOf({ state, summary, funnel, read_at }: Live): string {
+function momentOf({ state, summary, funnel, read_at }: Live): string {
   const { sold, held, available: free, buffer: withheld, total } = state.invariant
   const known = (value: number | null) => (value === null ? 'not known' : count(value))
   return [

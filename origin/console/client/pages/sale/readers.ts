@@ -19,7 +19,7 @@ export const mainLanguage = (readers: Readers): Language =>
   readers.flatMap(([language]) => (isOurs(language) ? [language] : []))[0] ?? 'en'
 
 /** The language in which visitors of each language read these texts, as the pages choose it. */
-export function readIn(language: string, written: readonly string[]): string | undefined {
+function readIn(language: string, written: readonly string[]): string | undefined {
   return [language, 'en', ...LANGUAGES, ...written].find((one) => written.includes(one))
 }
 
