@@ -70,7 +70,7 @@ export function ownOrderRoutes({ sales, buyers, checkout, orders, events, respon
     const { order_id, sale_id, contact = null } = recorded(found)
     if ((sales.get(sale_id) ?? (await sales.find(sale_id)))?.payment === 'handover')
       return refuse(problem('conflict', { detail: 'The order is paid in the shop.', order: orderNow(recorded(found)) }))
-    const paying = isReserved(found) ? await orders.pay(order_id, payment_method) : undefined
+    const paying = isReserved(found) ? await orders.pay(sale_id, order_id, payment_method) : undefined
     const order = paying ?? (await orders.find(order_id)) ?? refuse(problem('unknown-order'))
     // The buyer is at their bank with the first way to pay: one payment at a time.
     const isOther = !paying && order.status === 'paying' && order.payment_method !== payment_method

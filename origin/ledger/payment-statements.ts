@@ -24,10 +24,6 @@ export async function lockOrders(tx: Queryable, ids: readonly string[]): Promise
 /** The group of charges of nothing, for which no provider is called. */
 export const FREE = 'free'
 
-/**
- * Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not
- * ended.
- */
 /** The traces of payments, for the jobs of their charges. A batch without any has the statement without them. */
 const tracesIn = (sql: Queryable, payments: readonly Advance[]) => {
   const noted = payments.flatMap(({ order, trace }) => (trace === undefined ? [] : [[order, { trace }] as const]))
@@ -36,6 +32,10 @@ const tracesIn = (sql: Queryable, payments: readonly Advance[]) => {
     : sql`|| coalesce(${JSON.stringify(Object.fromEntries(noted))}::text::jsonb -> order_id::text, '{}')`
 }
 
+/**
+ * Moves reserved orders to `paying` and queues their charges, in one statement. Returns those whose hold has not
+ * ended.
+ */
 export const beginPayments = (sql: Queryable, payments: readonly Advance[]) => sql<OrderRow[]>`
   with paying as materialized (select * from ${advancing(sql, payments, TRANSITIONS.beginPayment)}),
     queued as (

@@ -48,9 +48,12 @@ test('confirms an order together with its capture, and queues no capture for any
 })
 
 test('begins concurrent payments in one transaction with their charges, and publishes them at once', async () => {
-  const ids = (await Promise.all(Array.from({ length: 4 }, () => order('reserved')))).map(({ id }) => id).sort()
+  const { sale, id } = await order('reserved')
+  const others = Array.from({ length: 3 }, () => ({ ...reservationOf(sale), key: randomUUID() }))
+  await record(sql, sale, others, false)
+  const ids = [id, ...others.map(({ order }) => order)].sort()
   published.length = 0
-  const begun = await Promise.all(ids.map((id) => orders.pay(id, 'pm_ok')))
+  const begun = await Promise.all(ids.map((id) => orders.pay(sale, id, 'pm_ok')))
   expect(begun).toMatchObject(ids.map((order_id) => ({ order_id, status: 'paying' })))
   expect(await sql`select distinct xid from events where order_id = any(${ids}::uuid[])`).toHaveLength(1)
   const queued = await sql`select data ->> 'order' as order from jobs where queue = 'charge'`

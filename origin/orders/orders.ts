@@ -42,7 +42,7 @@ import {
 } from '../ledger/payment-statements.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { type Move, TRANSITIONS } from '../ledger/transitions.ts'
-import { Batcher } from '../lib/batcher.ts'
+import { BatcherByKey } from '../lib/batcher.ts'
 import { refuse } from '../lib/http/request.ts'
 import type { Runtime } from '../lib/runtime.ts'
 import { traced, traceparentNow } from '../lib/tracing.ts'
@@ -96,11 +96,12 @@ const ENDS: readonly (OrderRow['status'] | undefined)[] = ['confirmed', 'expired
 
 export class Orders {
   readonly #deps: OrdersDeps
-  readonly #payments: Batcher<Begun, OrderRow | undefined>
+  /** Batched by sale, so that locked orders delay the payments of their own sale only. */
+  readonly #payments: BatcherByKey<Begun, OrderRow | undefined>
 
   constructor(deps: OrdersDeps) {
     this.#deps = deps
-    this.#payments = new Batcher(PAYMENTS, (payments) => this.#begin(payments), deps.runtime)
+    this.#payments = new BatcherByKey(PAYMENTS, (_sale, payments) => this.#begin(payments), deps.runtime)
   }
 
   find(orderId: string): Promise<OrderView | undefined> {
@@ -117,8 +118,8 @@ export class Orders {
    * Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more, or its hold
    * has ended.
    */
-  pay(orderId: string, method: string): Promise<OrderRow | undefined> {
-    return this.#payments.add({ orderId, method, trace: traceparentNow() })
+  pay(saleId: string, orderId: string, method: string): Promise<OrderRow | undefined> {
+    return this.#payments.add(saleId, { orderId, method, trace: traceparentNow() })
   }
 
   async #begin(payments: readonly Begun[]): Promise<(OrderRow | undefined)[]> {
@@ -134,8 +135,8 @@ export class Orders {
   /** Begins the payment of an order that came with its method, without waiting. If this fails, a worker begins it. */
   beginPayment(order: OrderRow): void {
     if (!order.payment_method) return
-    const { order_id, payment_method } = order
-    this.pay(order_id, payment_method).catch((error) =>
+    const { sale_id, order_id, payment_method } = order
+    this.pay(sale_id, order_id, payment_method).catch((error) =>
       this.#deps.log.warn({ order: order_id, error: String(error) }, 'payment not begun; a worker retries'),
     )
   }

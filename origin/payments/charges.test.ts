@@ -44,7 +44,7 @@ async function payingWith(method: string, quantity = 1): Promise<string> {
   await writeSale(sql, sale, saleOf(100, { limit_per_visitor: 100 }))
   const reservation = { ...reservationOf(sale), visitor: crypto.randomUUID(), quantity, key: crypto.randomUUID() }
   await record(sql, sale, [reservation], false)
-  await orders.pay(reservation.order, method)
+  await orders.pay(sale, reservation.order, method)
   return reservation.order
 }
 /** Runs the waiting charge jobs to their end. */
@@ -175,7 +175,7 @@ test('leaves charges without calls to the provider pending, and makes those of n
   await writeSale(sql, 'free', saleOf(1, { products: [FREE] }))
   const reservation = { ...reservationOf('free'), key: crypto.randomUUID() }
   await record(sql, 'free', [reservation], false)
-  await orders.pay(reservation.order, 'pm_none')
+  await orders.pay('free', reservation.order, 'pm_none')
   const paid = await payingWith('pm_card_visa')
   let granted = 0
   const charges = chargesBy({}, deps.log, { ...deps.calls, room: async () => granted })
@@ -376,11 +376,12 @@ describe('a charge that waits for its buyer', () => {
 
   test('declined by the bank leaves its order to be paid with another method, once for all reports', async () => {
     const { charges, order, charge } = await waiting()
+    const sale = (await findOrder(sql, order))?.sale_id ?? ''
     stripe.authenticate(charge, false)
     await settleCurrent(charges, order)
     const declined = { status: 'reserved', decline_code: 'authentication_failed', action: null, payment_method: null }
     expect(await findOrder(sql, order)).toMatchObject(declined)
-    await orders.pay(order, 'pm_card_chargeDeclined')
+    await orders.pay(sale, order, 'pm_card_chargeDeclined')
     const report = { order, status: 'declined', code: 'declined' } as const
     await charges.settle({ ...report, charge, attempt: 1 })
     expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', attempts: 2 })
@@ -392,7 +393,7 @@ describe('a charge that waits for its buyer', () => {
     expect(await findOrder(sql, order)).toMatchObject({ status: 'reserved', attempts: 2, decline_code: 'declined' })
     // No attempt begins after the end of the hold.
     await sql`update orders set reserved_until = now() where order_id = ${order}`
-    expect(await orders.pay(order, 'pm_card_visa')).toBeUndefined()
+    expect(await orders.pay(sale, order, 'pm_card_visa')).toBeUndefined()
     expect(await findOrder(sql, order)).toMatchObject({ status: 'reserved', attempts: 2 })
   })
 })

@@ -175,7 +175,7 @@ export class Charges implements Consumer<'charge'> {
   async beginPayments(): Promise<void> {
     const { sql, orders } = this.#deps
     const toBegin = await findPaymentsToBegin(sql, CONCURRENCY)
-    await Promise.all(toBegin.map((o) => orders.pay(o.order_id, o.payment_method)))
+    await Promise.all(toBegin.map((o) => orders.pay(o.sale_id, o.order_id, o.payment_method)))
   }
 
   async #charge(job: ChargeJob, order: OrderRow | undefined): Promise<Outcome> {

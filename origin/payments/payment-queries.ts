@@ -27,8 +27,8 @@ export const isPaymentToBegin = (sql: Sql) => sql`
   and created_at < now() - ${BEGIN_AFTER_MS} * interval '1 millisecond'`
 
 export async function findPaymentsToBegin(sql: Sql, limit: number) {
-  return sql<{ order_id: string; payment_method: string }[]>`
-    select order_id, payment_method from orders where ${isPaymentToBegin(sql)} order by created_at limit ${limit}`
+  return sql<{ sale_id: string; order_id: string; payment_method: string }[]>`
+    select sale_id, order_id, payment_method from orders where ${isPaymentToBegin(sql)} order by created_at limit ${limit}`
 }
 
 /**

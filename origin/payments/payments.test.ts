@@ -4,6 +4,7 @@ import { eventually, eventuallyMatches } from '../../test/lib/eventually.ts'
 import { useOrigin } from '../../test/lib/origin-process.ts'
 import { sandboxWebhook } from '../../test/lib/payments.ts'
 import { reservationOf } from '../../test/lib/samples.ts'
+import { untilLocked } from '../../test/lib/servers.ts'
 import { record } from '../ledger/record.ts'
 
 const origin = useOrigin()
@@ -75,6 +76,18 @@ describe.concurrent('a payment', () => {
     await blocked.response
     // A lock that outlasts the bound of a statement is answered 503, and the provider sends the webhook again.
     expect(await webhook(authorized)).toMatchObject({ status: 200 })
+  })
+
+  test('begins while an order of another sale is locked', async () => {
+    const [locked, free] = [await reserve(await origin.sale()), await reserve(await origin.sale())]
+    const [{ status }, waiting] = await origin.sql().begin(async (tx) => {
+      await tx`select 1 from orders where order_id = ${locked.id} for update`
+      const waiting = pay(locked.id, locked.token)
+      // It has reached the ledger, and waits there.
+      await untilLocked(origin.sql())
+      return [await pay(free.id, free.token), waiting] as const
+    })
+    expect([status, (await waiting).status]).toEqual([202, 202])
   })
 
   test('that is declined keeps the hold for two more attempts, and then returns the unit', async () => {

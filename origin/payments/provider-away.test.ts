@@ -50,7 +50,7 @@ test.each([
   await writeSale(sql, sale, saleOf(1))
   const reservation = reservationOf(sale)
   await record(sql, sale, [reservation], false)
-  await orders.pay(reservation.order, 'pm_card_visa')
+  await orders.pay(sale, reservation.order, 'pm_card_visa')
   await attemptOften()
   expect(await findOrder(sql, reservation.order)).toMatchObject({ status: 'paying' })
   if (outlastsHold) {

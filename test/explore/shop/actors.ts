@@ -192,12 +192,12 @@ function hear(told: Told, outcome: Outcome | undefined): void {
 
 /** Pays, by a card that works, or gives back. */
 async function settle(
-  { members }: Stage,
+  { members, sale }: Stage,
   { at, after }: Extract<Actor, { does: 'buys' }>,
   order: string,
 ): Promise<void> {
   const { process, orders } = await members.of(at)
-  const work = after === 'pays' ? () => orders.pay(order, 'ok') : () => orders.giveBack(order)
+  const work = after === 'pays' ? () => orders.pay(sale, order, 'ok') : () => orders.giveBack(order)
   await process.ask(() => Promise.resolve(work()).catch(() => undefined))
 }
 
