@@ -1,6 +1,6 @@
 /**
- * Each alert fires when it should and not otherwise, as Prometheus itself evaluates it, and goes where Alertmanager's own
- * tool says.
+ * Each alert fires when it should and not otherwise, as Prometheus itself evaluates it, and goes where Alertmanager's
+ * own tool says.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The ledger's schema and functions: their migration, and the check of a process that only serves. Functions belong to a
- * release, and those of a newer one stay, so that an old process that migrates last puts no old body back.
+ * The ledger's schema and functions: their migration, and the check of a process that only serves. Functions belong
+ * to a release, and those of a newer one stay, so that an old process that migrates last puts no old body back.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -28,7 +28,8 @@ export const isPaymentToBegin = (sql: Sql) => sql`
 
 export async function findPaymentsToBegin(sql: Sql, limit: number) {
   return sql<{ sale_id: string; order_id: string; payment_method: string }[]>`
-    select sale_id, order_id, payment_method from orders where ${isPaymentToBegin(sql)} order by created_at limit ${limit}`
+    select sale_id, order_id, payment_method from orders
+    where ${isPaymentToBegin(sql)} order by created_at limit ${limit}`
 }
 
 /**

@@ -20,7 +20,10 @@ export interface LostOrder {
   readonly email: string
 }
 
-/** Reads the lost orders of all sales, in pages. Orders that are over, and those that wait to be recorded, are not lost. */
+/**
+ * Reads the lost orders of all sales, in pages. Orders that are over, and those that wait to be recorded, are not
+ * lost.
+ */
 export async function* lostOrders(sql: Queryable, redis: Redis | Cluster): AsyncGenerator<LostOrder[]> {
   for (const { sale_id } of await sql<{ sale_id: string }[]>`select sale_id from sales order by sale_id`) {
     let cursor = '0'

@@ -1,7 +1,8 @@
 /**
  * Puts another version of the code into service while a sale runs, and then the first one back: the ledger's migration,
  * then api, worker and edge one after the other, so that both versions serve beside each other, and at last an old
- * process once more, as after a late restart. Behind a balancer there are two origins that serve; one of them always does.
+ * process once more, as after a late restart. Behind a balancer there are two origins that serve, of which one always
+ * does.
  */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -126,7 +126,8 @@ begin
   noted as (
     insert into events (xid, type, order_id, status, data)
     -- One for all, made once every order is locked.
-    select (select event_xid() from (select count(*) from before) locked), coalesce(p_type, 'order.' || replace(m.status, 'returned', 'refunded')), m.order_id, m.status,
+    select (select event_xid() from (select count(*) from before) locked),
+      coalesce(p_type, 'order.' || replace(m.status, 'returned', 'refunded')), m.order_id, m.status,
       jsonb_strip_nulls(jsonb_build_object('reason', m.reason, 'attempts', nullif(m.attempts, 0),
         'decline_code', m.decline_code, 'action', m.action - 'client_secret', 'refunded_minor',
           nullif(m.refunded_minor, 0)))
