@@ -5,6 +5,7 @@
 
 import { hashOf } from '../../shared/lib/hash.ts'
 import { seededRandom } from '../../shared/lib/random.ts'
+import type { Fate } from './scheduler.ts'
 
 /** A choice names who went, and what became of it: nought is the undisturbed fate. */
 export interface Choice {
@@ -41,7 +42,7 @@ export abstract class Decisions {
   }
 
   protected abstract choose(keys: readonly string[], mayWait: boolean): number
-  protected abstract chooseFate(count: number, point: string): number
+  protected abstract chooseFate(fates: readonly Fate[], point: string): number
 
   /** Which of these goes; their number: time moves on, where `mayWait`. */
   who(names: readonly string[], mayWait: boolean): number {
@@ -52,10 +53,10 @@ export abstract class Decisions {
     return chosen
   }
 
-  /** Which of so many fates of the call that was chosen, at this point. */
-  fate(count: number, point: string): number {
+  /** Which of these fates of the call that was chosen, at this point. */
+  fate(fates: readonly Fate[], point: string): number {
     if (this.isCalm) return 0
-    const fate = this.chooseFate(count, point)
+    const fate = this.chooseFate(fates, point)
     const choice = this.#made.pop()
     if (choice) this.#made.push({ ...choice, fate, isDisturbed: choice.isDisturbed || fate > 0 })
     return fate
@@ -81,6 +82,8 @@ function numbered(names: readonly string[]): string[] {
 const DISTURBED = [0, 0.01, 0.02, 0.04, 0.08]
 /** How often the item goes that the undisturbed order would have go; one of these for each order. */
 const UNDISTURBED = [0.3, 0.5, 0.7, 0.85]
+/** The same of an order that tells a story, whose end needs what comes before it. */
+const MOST_UNDISTURBED = [0.85, 0.95, 0.99]
 /** How often time moves on while something else could go, unless the order says otherwise. */
 const WAITS = 0.01
 /** An order that aims disturbs calls at some points much more often: at those that matter, or one in so many of all. */
@@ -96,6 +99,10 @@ export interface Chances {
   readonly waits?: number
   /** The points that matter most; left out: none is aimed at. */
   readonly aims?: readonly string[]
+  /** What matters at some points: there it comes most often. */
+  readonly faults?: Readonly<Record<string, Fate>>
+  /** True if most steps go in the undisturbed order. */
+  readonly isOrdered?: boolean
   /** True if no call fails: some are only held. */
   readonly isCalm?: boolean
 }
@@ -109,15 +116,17 @@ export class SeededDecisions extends Decisions {
   /** The points that it aims at, by their names or their hash. */
   readonly #aims: readonly (string | number)[]
   readonly #kind: number
+  readonly #faults: Readonly<Record<string, Fate>>
   readonly #isCalm: boolean
 
-  constructor(seed: number, { waits = WAITS, aims, isCalm = false }: Chances = {}) {
+  constructor(seed: number, { waits = WAITS, aims, faults = {}, isOrdered = false, isCalm = false }: Chances = {}) {
     super(seed)
     this.#waits = waits
     this.#random = seededRandom(seed)
     this.#isCalm = isCalm
+    this.#faults = faults
     this.#disturbed = this.#oneOf(DISTURBED)
-    this.#undisturbed = this.#oneOf(UNDISTURBED)
+    this.#undisturbed = this.#oneOf(isOrdered ? MOST_UNDISTURBED : UNDISTURBED)
     const isAimed = aims !== undefined && this.#random() < 0.7
     const isNamed = aims !== undefined && aims.length > 0 && isAimed && this.#random() < 0.6
     this.#aims = isNamed ? [this.#oneOf(aims), this.#oneOf(aims)] : isAimed ? [Math.floor(this.#random() * AIMS)] : []
@@ -133,7 +142,10 @@ export class SeededDecisions extends Decisions {
     return this.#random() < this.#undisturbed ? 0 : Math.floor(this.#random() * length)
   }
 
-  protected chooseFate(count: number, point: string): number {
+  protected chooseFate(fates: readonly Fate[], point: string): number {
+    const count = fates.length
+    const fault = this.#faults[point]
+    if (fault !== undefined && fates.includes(fault) && this.#random() < AIMED) return fates.indexOf(fault)
     const isAimed = this.#aims.includes(point) || this.#aims.includes(hashOf(point) % AIMS)
     if (this.#random() >= (isAimed ? AIMED : this.#disturbed)) return 0
     if (this.#isCalm) return HELD
@@ -167,7 +179,7 @@ export class ReplayedDecisions extends Decisions {
     return 0
   }
 
-  protected chooseFate(count: number): number {
-    return Math.min(this.#fate, count - 1)
+  protected chooseFate({ length }: readonly Fate[]): number {
+    return Math.min(this.#fate, length - 1)
   }
 }

@@ -176,7 +176,7 @@ export class Scheduler {
   }
 
   async #play(item: Item, who: number): Promise<void> {
-    const fate = (item.fates.length > 1 && item.fates[this.#decisions.fate(item.fates.length, item.what)]) || 'done'
+    const fate = (item.fates.length > 1 && item.fates[this.#decisions.fate(item.fates, item.what)]) || 'done'
     this.#note(`${item.name}: ${item.what}${SENTENCES[fate]}`, item.what, fate, who > 0 || fate !== 'done')
     const at = this.#items.indexOf(item)
     if (fate === 'held' || fate === 'held long') {
@@ -397,8 +397,8 @@ export class Process {
         },
       )
     const scheduler = this.#scheduler
-    const later = (name: string, go: () => Promise<void>, owner?: Process) =>
-      scheduler.add({ owner, name: this.name, what: name, fates: ['done'], go })
+    const later = (name: string, go: () => Promise<void>, owner?: Process, heldUntilMs = 0) =>
+      scheduler.add({ owner, name: this.name, what: name, fates: ['done'], go, heldUntilMs })
     if (this.isAlive)
       scheduler.add({
         owner: this,
@@ -410,7 +410,8 @@ export class Process {
           if (fate === 'dies') return this.end()
           if (fate === 'failed' || fate === 'unheard') return settle(() => failure(fate))
           if (fate === 'delayed') {
-            later(`${what}, delayed`, () => scheduler.settle(perform(), () => {}, blocked))
+            const work = () => scheduler.settle(perform(), () => {}, blocked)
+            later(`${what}, delayed`, work, undefined, scheduler.nowMs + HELD_MS)
             return settle(() => failure('delayed'))
           }
           const conclude = (answer: () => Result) => {

@@ -11,6 +11,7 @@ import { returnUnits } from '../../../origin/support/return-units.ts'
 import type { CheckoutRequest } from '../../../shared/api/public.ts'
 import type { Method } from './bank.ts'
 import type { Judge, Told } from './judge.ts'
+import type { LedgerWorld } from './ledger-port.ts'
 import type { Member, Members, Round, World } from './members.ts'
 
 export type Actor =
@@ -48,6 +49,7 @@ export type Operation =
   | 'hands an order over'
   | 'rebuilds the gate'
 export type Event =
+  | 'the ledger has a unit less'
   | 'Redis is emptied'
   | 'Redis restarts'
   | 'the moment is kept'
@@ -220,9 +222,7 @@ async function operate(stage: Stage, what: Operation, member: Member): Promise<v
     const { isRestocked } = await requestRefund(sql, order, request as never, { operator: 'op', key: null })
     if (isRestocked) await reconciler.unitsReturned([{ sale_id: sale }])
   }
-  const takeUnit = () => sql`
-    update products set total = total - 1
-    where sale_id = ${sale} and product_id = 'one' and held + sold < total - buffer`
+  const takeUnit = () => oneLess(sql, sale)
   const work = async () => {
     switch (what) {
       case 'restocks':
@@ -269,15 +269,25 @@ async function operate(stage: Stage, what: Operation, member: Member): Promise<v
   await process.ask(() => Promise.resolve(work()).catch(() => undefined))
 }
 
+const oneLess = (sql: LedgerWorld['sql'], sale: string) => sql`
+  update products set total = total - 1
+  where sale_id = ${sale} and product_id = 'one' and held + sold < total - buffer`
+
 // -- What happens to the stores ------------------------------------------------------------------------------------
 
-async function happen({ gate, ledger, judge, members, scheduler }: Stage, what: Event): Promise<void> {
+async function happen({ gate, ledger, judge, members, scheduler, sale }: Stage, what: Event): Promise<void> {
   const losing = async (work: () => Promise<void>) => {
     await judge.beforeLoss()
     await work()
     await judge.afterLoss()
   }
   switch (what) {
+    case 'the ledger has a unit less':
+      // The gate has not heard of it.
+      judge.isDisturbed = true
+      await scheduler.busy(Promise.resolve(oneLess(ledger.sql, sale)))
+      ledger.changes++
+      return
     case 'Redis is emptied':
       return losing(() => gate.empty(scheduler.nowMs))
     case 'Redis restarts':

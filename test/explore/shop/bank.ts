@@ -26,10 +26,13 @@ export interface Charge {
   readonly currency: string
   status: 'authorized' | 'requires_action' | 'declined' | 'captured' | 'cancelled'
   takenMinor: number
-  readonly refunds: (ProviderRefund & { readonly key: string })[]
+  /** With the ids of those of before that had been read by the process that asked for it. */
+  readonly refunds: (ProviderRefund & { readonly key: string; readonly after: readonly string[] })[]
 }
 
 const BY_HAND_MINOR = 50
+export const BY_HAND = 'by hand'
+export const ACCEPTS_LATER = 'authorizes a declined charge after all'
 const CARD = { brand: 'visa', last4: '4242' }
 const CALL: readonly Fate[] = ['done', 'held', 'late', 'slow', 'lost', 'failed', 'delayed', 'dies', 'dies after']
 
@@ -55,7 +58,7 @@ export class Bank {
       owner: undefined,
       name: 'the provider',
       what: `reports a charge as ${record.status}`,
-      fates: ['done', 'twice', 'failed'],
+      fates: ['done', 'twice', 'failed', 'held long'],
       go: async (fate) => {
         if (fate === 'failed') return
         void this.#report(record).catch(() => {})
@@ -102,8 +105,8 @@ export class Bank {
     this.#scheduler.add({
       owner: undefined,
       name: 'the bank of a buyer',
-      what: 'authorizes a declined charge after all',
-      fates: ['done', 'lost'],
+      what: ACCEPTS_LATER,
+      fates: ['done', 'lost', 'held long'],
       go: async (fate) => {
         if (fate === 'lost' || charge.status !== 'declined') return
         charge.status = 'authorized'
@@ -115,7 +118,7 @@ export class Bank {
   /** A person gives a part of a charge back on the provider's own page. */
   refundByHand(): void {
     const charge = [...this.charges.values()].find((one) => one.takenMinor - returnedOf(one) > BY_HAND_MINOR)
-    if (charge) this.#refund(charge.charge, 'by hand', BY_HAND_MINOR)
+    if (charge) this.#refund(charge.charge, BY_HAND, BY_HAND_MINOR)
   }
 
   #of(id: string): Charge {
@@ -143,14 +146,14 @@ export class Bank {
     return recordOf(charge)
   }
 
-  #refund(id: string, key: string, amountMinor: number | null): ProviderRefund {
+  #refund(id: string, key: string, amountMinor: number | null, after: readonly string[] = []): ProviderRefund {
     const charge = this.#of(id)
     const known = charge.refunds.find((one) => one.key === key)
     if (known) return known
     const left = charge.takenMinor - returnedOf(charge)
     const amount = amountMinor ?? left
     if (amount <= 0 || amount > left) throw new Error(`${left} is left of ${id}`)
-    const refund = { id: `re_${id}_${charge.refunds.length + 1}`, key, amountMinor: amount, isMade: true }
+    const refund = { id: `re_${id}_${charge.refunds.length + 1}`, key, amountMinor: amount, isMade: true, after }
     charge.refunds.push(refund)
     this.#changed(charge)
     return refund
@@ -169,6 +172,7 @@ export class Bank {
             throw new Error('no answer of the provider')
           }),
       })
+    const read = new Map<string, readonly string[]>()
     const changes = (since: string | null) => {
       const at = Number(since ?? 0)
       return { records: this.#log.slice(at), cursor: String(this.#log.length) }
@@ -187,9 +191,14 @@ export class Bank {
       returns: (charge) =>
         call('reads returns', (): Returns => {
           const { takenMinor, refunds } = this.#of(charge)
+          read.set(
+            charge,
+            refunds.map(({ id }) => id),
+          )
           return { takenMinor, refunds: [...refunds] }
         }),
-      refund: ({ charge, key, amountMinor }) => call('refunds', () => this.#refund(charge, key, amountMinor)),
+      refund: ({ charge, key, amountMinor }) =>
+        call('refunds', () => this.#refund(charge, key, amountMinor, read.get(charge))),
       find: (order) =>
         call('finds a charge', () => {
           this.asked.add(order)

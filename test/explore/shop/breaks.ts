@@ -208,10 +208,4 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     to: 'await end(job, DONE)\n          await this.#charge(job, orders[i])',
     part: 'payments',
   },
-  'refunded units come back twice': {
-    file: 'origin/support/return-units.ts',
-    from: "if (status === 'returned') throw conflict('The units of the order are for sale already.')",
-    to: '',
-    part: 'payments',
-  },
 }

@@ -3,7 +3,7 @@
  * each buyer and the shop were told, what the provider did, and both stores: after each step that may have changed
  * something, since some breaks heal before the end, and once all is quiet.
  */
-import { type Bank, returnedOf } from './bank.ts'
+import { type Bank, BY_HAND, returnedOf } from './bank.ts'
 import type { GateWorld } from './gate-port.ts'
 import type { LedgerWorld } from './ledger-port.ts'
 import { type GateSeen, type LedgerSeen, type OrderSeen, readGate, readLedger } from './readings.ts'
@@ -210,7 +210,7 @@ export class Judge {
     }
   }
 
-  #judgeMoney({ orders }: LedgerSeen): void {
+  #judgeMoney({ orders, refunds }: LedgerSeen): void {
     const { bank, ledger } = this.#options
     const { charges } = bank
     const byId = new Map(orders.map((order) => [order.id, order]))
@@ -222,6 +222,12 @@ export class Judge {
       const order = byId.get(charge.order)
       if (order && charge.takenMinor > order.total)
         throw new Broken('one order, one charge', `${charge.charge} took ${charge.takenMinor} of ${order.total}`)
+    }
+    const noted = new Set(refunds.flatMap(({ returned }) => returned))
+    for (const { id, key, after } of [...charges.values()].flatMap((charge) => charge.refunds)) {
+      if (key !== BY_HAND && !refunds.some((one) => one.id === key)) throw new Broken('a refund is made by its key', id)
+      const unread = after.find((other) => !noted.has(other))
+      if (unread !== undefined) throw new Broken('what was given back counts before more is given back', unread)
     }
     const hasntAsked = orders.find(({ id, reason }) => reason === 'payment_timeout' && !bank.asked.has(id))
     if (hasntAsked) throw new Broken('a provider that says nothing is asked before an order ends', hasntAsked.id)

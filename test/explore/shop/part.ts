@@ -45,10 +45,9 @@ export function shopPart(stores: readonly Stores[], name: 'checkout' | 'payments
 }
 
 function resultOf({ order, steps, acted, error, terms }: PlayedShop): Result {
-  const { total, limit, has, hasReplica, isShort } = terms
+  const { total, limit, has, hasReplica } = terms
   const replica = hasReplica ? '; Redis has a replica' : ''
-  const short = isShort ? '; the ledger has one less' : ''
-  const sale = `The sale has ${total} of each, at most ${limit} for a visitor, and ${has}${replica}${short}.`
+  const sale = `The sale has ${total} of each, at most ${limit} for a visitor, and ${has}${replica}.`
   return {
     order,
     steps,

@@ -60,7 +60,12 @@ export const playOrder = (stores: Stores, { actors, decisions }: Order<Actor>): 
 async function play(stores: Stores, actors: readonly Actor[], decisions: Decisions): Promise<PlayedShop> {
   const terms = termsFrom(decisions.seed)
   const scheduler = new Scheduler(decisions)
-  const stage = await stageOf(stores, scheduler, terms, terms.isShort || actors.some(({ does }) => does === 'operates'))
+  const stage = await stageOf(
+    stores,
+    scheduler,
+    terms,
+    actors.some(({ does }) => does === 'operates'),
+  )
   const { judge } = stage
   scheduler.onStep = async () => {
     const step = scheduler.steps.at(-1)
@@ -117,7 +122,6 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
     counts.push({ product: '%TEN', available: 1, held: 0 })
   }
   await (await new Gate(gate.client, SALE).fence()).open(counts)
-  if (terms.isShort) await sql`update products set total = total - 1 where sale_id = ${SALE} and product_id = 'one'`
   const ledger = { sql, scheduler, isAway: false, changes: 0, blocked }
   const members: Members = new Members({
     scheduler,
@@ -145,7 +149,6 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
     gate,
     bank,
   })
-  judge.isDisturbed = terms.isShort
   scheduler.onTime = async (nowMs) => {
     await Promise.all([stores.setClock(nowMs), gate.setClock(nowMs)])
     for (const { sales } of members.alive()) if (sales.readAgoMs() > 1_000) void sales.refresh().catch(() => {})

@@ -32,6 +32,8 @@ export interface LedgerSeen {
   readonly products: readonly ProductSeen[]
   readonly claims: readonly { readonly seat: number; readonly order: string }[]
   readonly open_refunds: number
+  /** The refunds that were decided, with the ids of those of the provider that count for them. */
+  readonly refunds: readonly { readonly id: string; readonly returned: readonly string[] }[]
   readonly jobs: number
   readonly findings: readonly string[]
 }
@@ -105,6 +107,8 @@ export async function readLedger(sql: Sql, sale: string): Promise<LedgerSeen> {
       (select coalesce(json_agg(json_build_object('seat', seat_index, 'order', order_id)), '[]')
         from seat_claims where sale_id = ${sale}) as claims,
       (select count(*)::int from refunds where refunded_at is null) as open_refunds,
+      (select coalesce(json_agg(json_build_object('id', refund_id, 'returned',
+        array(select jsonb_object_keys(returned)))), '[]') from refunds) as refunds,
       (select count(*)::int from jobs) as jobs,
       (select coalesce(json_agg(kind), '[]') from findings) as findings`
   if (!row) throw new Error('the ledger returned nothing')

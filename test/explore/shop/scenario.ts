@@ -3,7 +3,7 @@
 import { seededRandom } from '../../../shared/lib/random.ts'
 import type { Chances } from '../decisions.ts'
 import type { Actor, Event, Operation, Wants } from './actors.ts'
-import type { Method } from './bank.ts'
+import { ACCEPTS_LATER, type Method } from './bank.ts'
 import type { Round } from './members.ts'
 
 export interface SaleTerms {
@@ -12,8 +12,6 @@ export interface SaleTerms {
   readonly holdSeconds: number
   readonly hasReplica: boolean
   readonly has: 'units' | 'codes' | 'seats'
-  /** The ledger has a unit less of a product than the gate, which has not heard of it. */
-  readonly isShort: boolean
 }
 
 const chanceOf = (seed: number) => {
@@ -32,7 +30,6 @@ export function termsFrom(seed: number): SaleTerms {
     holdSeconds: 10,
     hasReplica: random() < 0.4,
     has: oneOf(['units', 'units', 'codes', 'seats']),
-    isShort: random() < 0.15,
   }
 }
 
@@ -48,18 +45,28 @@ interface Theme {
   readonly buyers: number
   /** Further tabs of the same buyers. */
   readonly tabs: number
+  /** The keys of those tabs; left out: most often that of the first tab. */
+  readonly keys?: readonly string[]
+  /** True if some buyers always come late. */
+  readonly isLate?: boolean
   readonly methods: readonly (Method | null)[]
   readonly after: readonly ('leaves' | 'pays' | 'gives back')[]
   readonly rounds: readonly Round[]
   readonly works: number
   readonly operations: readonly Operation[]
   readonly events: readonly Event[]
-  /** These events happen in this order, among the others. */
-  readonly plot?: readonly Event[]
+  /** These act before all others. */
+  readonly first?: readonly Actor[]
+  /** These act in this order, among the others. */
+  readonly plot?: readonly Actor[]
   /** Time passes by one of these at once. */
   readonly passes: readonly number[]
   /** The points at which a fault matters most. */
   readonly aims: readonly string[]
+  /** The fault that matters at some points. */
+  readonly faults?: NonNullable<Chances['faults']>
+  /** True if most actors go in their turn. */
+  readonly isOrdered?: boolean
   /** True if nothing fails: then gate and ledger never differ. */
   readonly isCalm?: boolean
 }
@@ -69,10 +76,22 @@ const LATE_MS = 2_100
 /** Longer than a hold, and than a charge waits for its buyer. */
 const OVER_MS = 11_000
 const LONG_OVER_MS = 31_000
+/** When a plot goes, among the turns of the others. */
+const PLOT = [0.3, 2.5] as const
 
 const RECORDS = 'records reservations in the ledger'
+const CARTS = 'records carts in the ledger'
+const MOVES = 'moves orders in the ledger'
+const RESERVES = 'reserves at the gate'
+const FENCES = 'fences the gate'
+const RESTORES = 'restores orders at the gate'
 const ENDS = 'ends holds at the gate'
-const REBUILDS = ['fences the gate', 'restores orders at the gate', 'opens the gate']
+const REBUILDS = [FENCES, RESTORES, 'opens the gate']
+
+const happens = (what: Event): Actor => ({ does: 'happens', what })
+const operates = (what: Operation, at: string): Actor => ({ does: 'operates', what, at })
+const works = (round: Round, at: string): Actor => ({ does: 'works', round, at })
+const passes = (ms: number): Actor => ({ does: 'waits', ms })
 
 const CHECKOUT: Theme = {
   part: 'checkout',
@@ -85,7 +104,7 @@ const CHECKOUT: Theme = {
   operations: [],
   events: [],
   passes: [300, LATE_MS, OVER_MS],
-  aims: ['reserves at the gate', RECORDS, 'records carts in the ledger', 'marks intents'],
+  aims: [RESERVES, RECORDS, CARTS, 'marks intents'],
 }
 const PAYMENTS: Theme = {
   ...CHECKOUT,
@@ -126,6 +145,20 @@ const THEMES: readonly Theme[] = [
     passes: [OVER_MS, OVER_MS, LATE_MS],
     aims: [...REBUILDS, RECORDS, ENDS],
   },
+  // Buyers who come between the begin of a rebuild and its fence.
+  {
+    ...CHECKOUT,
+    buyers: 1,
+    tabs: 1,
+    isLate: true,
+    rounds: ['records intents'],
+    works: 0,
+    plot: [operates('rebuilds the gate', 'worker 1'), happens('Postgres goes away')],
+    passes: [300],
+    aims: [FENCES],
+    isOrdered: true,
+    faults: { [FENCES]: 'held' },
+  },
   // A Redis that loses what it had.
   {
     ...CHECKOUT,
@@ -140,12 +173,13 @@ const THEMES: readonly Theme[] = [
   // The same of a ledger that is away.
   {
     ...CHECKOUT,
-    buyers: 2,
-    tabs: 2,
-    rounds: ['records intents', 'watches the gate'],
-    events: ['Redis restarts'],
-    plot: ['Postgres goes away', 'a replica takes over'],
-    passes: [LATE_MS, LATE_MS, OVER_MS],
+    buyers: 1,
+    tabs: 1,
+    rounds: ['watches the gate'],
+    works: 1,
+    first: [happens('Postgres goes away')],
+    plot: [passes(LATE_MS), happens('a replica takes over')],
+    passes: [LATE_MS, OVER_MS],
   },
   // The ledger refuses what the gate has taken, and units come back.
   {
@@ -155,7 +189,22 @@ const THEMES: readonly Theme[] = [
     rounds: ['records intents', 'records intents', 'sweeps the holds of the ledger'],
     operations: ['takes a unit away unheard', 'takes a unit away unheard', 'restocks', 'rebuilds the gate'],
     passes: [LATE_MS, LATE_MS, OVER_MS],
-    aims: ['reserves at the gate', RECORDS, RECORDS, 'marks intents'],
+    aims: [RESERVES, RECORDS, RECORDS, 'marks intents'],
+  },
+  // The same from the begin, while others record what waits.
+  {
+    ...CHECKOUT,
+    buyers: 1,
+    tabs: 1,
+    rounds: ['records intents'],
+    works: 1,
+    operations: ['restocks', 'rebuilds the gate'],
+    first: [happens('the ledger has a unit less')],
+    plot: [operates('rebuilds the gate', 'worker 1')],
+    passes: [LATE_MS],
+    aims: [RECORDS],
+    isOrdered: true,
+    faults: { [RESERVES]: 'delayed', [RECORDS]: 'held', [CARTS]: 'held' },
   },
   // Rebuilds where nothing fails.
   {
@@ -166,18 +215,48 @@ const THEMES: readonly Theme[] = [
     rounds: ['sweeps the holds of the gate', 'sweeps the holds of the ledger', 'watches the gate'],
     operations: ['rebuilds the gate', 'rebuilds the gate', 'cancels an order', 'cancels an order'],
     passes: [OVER_MS, 300],
-    aims: [...REBUILDS, 'restores orders at the gate'],
+    aims: [...REBUILDS, RESTORES],
     isCalm: true,
+  },
+  // The same of an order that ends meanwhile.
+  {
+    ...CHECKOUT,
+    buyers: 1,
+    tabs: 0,
+    after: ['leaves'],
+    rounds: ['sweeps the holds of the ledger'],
+    works: 1,
+    plot: [operates('rebuilds the gate', 'worker 1'), operates('cancels an order', 'api 1')],
+    passes: [300],
+    aims: [RESTORES, FENCES],
+    isOrdered: true,
+    faults: { [RESTORES]: 'held' },
+    isCalm: true,
+  },
+  // A key that comes again once the gate has forgotten its order, and others have the units.
+  {
+    ...CHECKOUT,
+    buyers: 2,
+    tabs: 2,
+    isLate: true,
+    after: ['gives back', 'gives back', 'leaves'],
+    rounds: ['watches the gate'],
+    works: 0,
+    events: ['Redis is emptied', 'Redis restarts'],
+    plot: [operates('rebuilds the gate', 'worker 1')],
+    passes: [300],
   },
   // Buyers who try to get more than they may, from a ledger alone.
   {
     ...CHECKOUT,
     buyers: 1,
     tabs: 3,
+    keys: ['k1', 'k2', 'k3'],
     after: ['leaves'],
     rounds: ['records intents', 'watches the gate'],
     works: 1,
-    events: ['Redis goes away', 'Redis goes away', 'Redis is emptied'],
+    first: [happens('Redis goes away')],
+    events: ['Redis comes back', 'Redis is emptied'],
     passes: [300],
     aims: [RECORDS, 'looks up keys in the ledger', 'commits'],
   },
@@ -190,6 +269,21 @@ const THEMES: readonly Theme[] = [
     methods: ['3ds', '3ds-away', '3ds-away', 'declined-first'],
     rounds: ['runs jobs', 'ends abandoned charges', 'ends abandoned charges', 'compares charges'],
     passes: [OVER_MS, LONG_OVER_MS],
+  },
+  // A declined charge that is authorized after all, as its hold ends.
+  {
+    ...PAYMENTS,
+    buyers: 1,
+    tabs: 0,
+    methods: ['declined-first'],
+    rounds: ['runs jobs', 'runs jobs', 'compares charges'],
+    works: 2,
+    operations: [],
+    plot: [works('runs jobs', 'worker 1'), passes(OVER_MS), works('sweeps the holds of the ledger', 'worker 1')],
+    passes: [300],
+    aims: [ACCEPTS_LATER, MOVES],
+    isOrdered: true,
+    faults: { [ACCEPTS_LATER]: 'held long', [MOVES]: 'held' },
   },
   // Workers that end, and jobs that go to others.
   {
@@ -213,6 +307,31 @@ const THEMES: readonly Theme[] = [
     ],
     passes: [1_100, 1_100, 6_000, OVER_MS],
     aims: ['refunds at the provider', 'reads returns at the provider', 'ends jobs'],
+    isOrdered: true,
+  },
+  // The same, of which the shop has not heard.
+  {
+    ...PAYMENTS,
+    buyers: 0,
+    tabs: 0,
+    methods: ['ok'],
+    after: ['pays'],
+    rounds: ['runs jobs'],
+    works: 2,
+    operations: [],
+    plot: [
+      works('runs jobs', 'worker 1'),
+      passes(1_100),
+      works('runs jobs', 'worker 1'),
+      operates('refunds a part', 'api 1'),
+      operates('gives money back by hand', 'api 1'),
+      passes(1_100),
+      works('runs jobs', 'worker 1'),
+    ],
+    passes: [1_100],
+    aims: ['refunds at the provider'],
+    isOrdered: true,
+    faults: { 'reports a charge as captured': 'failed', 'refunds at the provider': 'lost' },
   },
 ]
 
@@ -239,11 +358,11 @@ export function actorsFrom(seed: number, part: PartName): Actor[] {
     after: oneOf(theme.after),
     tries: oneOf([1, 3, 3]),
   })
-  const first = ['ann', 'bob', 'cid', 'dee'].slice(0, theme.buyers + upTo(1)).map(buyer)
+  const people = ['ann', 'bob', 'cid', 'dee'].slice(0, Math.max(1, theme.buyers + upTo(1))).map(buyer)
   // The same buyer in a second tab, with the same key or another one; the same key asks for the same.
   const tabs = several(theme.tabs, (): Actor => {
-    const again = oneOf(first)
-    return { ...again, at: oneOf(['api 1', 'api 2']), key: oneOf([again.key, again.key, 'k3']) }
+    const again = oneOf(people)
+    return { ...again, at: oneOf(['api 1', 'api 2']), key: oneOf(theme.keys ?? [again.key, again.key, 'k3']) }
   })
   const works = Array.from({ length: 1 + upTo(theme.works) }, (): Actor => {
     return { does: 'works', round: oneOf(theme.rounds), at: oneOf(['worker 1', 'worker 2']) }
@@ -257,20 +376,20 @@ export function actorsFrom(seed: number, part: PartName): Actor[] {
   const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(theme.passes) }))
   // Undisturbed, buyers come early, and workers early and late; what happens to all of them is in between.
   const TURNS = {
-    buys: random() < 0.5 ? [0, 1] : [0, 2.5],
+    buys: theme.isLate || random() < 0.5 ? [0, 2.5] : [0, 1],
     waits: [0.5, 2],
     happens: [0.5, 2],
     operates: [1, 2],
     works: [0.5, 3],
   } as const
   const turnOf = ({ does }: Actor) => TURNS[does][0] + random() * (TURNS[does][1] - TURNS[does][0])
-  const { plot = [] } = theme
-  const turns = plot.map(() => random() * TURNS.works[1]).toSorted((a, b) => a - b)
-  const plotted = plot.map((what, i): { actor: Actor; turn: number } => ({
-    actor: { does: 'happens', what },
-    turn: turns[i] ?? 0,
-  }))
-  return [...first, ...tabs, ...works, ...operates, ...happens, ...waits]
+  const { first: begins = [], plot = [] } = theme
+  const turns = plot.map(() => PLOT[0] + random() * (PLOT[1] - PLOT[0])).toSorted((a, b) => a - b)
+  const plotted = [
+    ...begins.map((actor) => ({ actor, turn: -1 })),
+    ...plot.map((actor, i) => ({ actor, turn: turns[i] ?? 0 })),
+  ]
+  return [...people, ...tabs, ...works, ...operates, ...happens, ...waits]
     .map((actor) => ({ actor, turn: turnOf(actor) }))
     .concat(plotted)
     .sort((a, b) => a.turn - b.turn)
