@@ -21,6 +21,19 @@ it('Stripe’s script is of the same release as its library: tokens of the one a
   expect(released).toEqual([Stripe.API_VERSION.split('.')[1]])
 })
 
+it('docs/deploying.md names each call to Stripe, for a restricted key, the version and the webhooks', () => {
+  const page = textOf('docs/deploying.md')
+  const provider = textOf('origin/providers/stripe.ts')
+  const calls = matches(provider, /\bstripe\.(\w+\.\w+)\(/g).filter((call) => !/^(errors|webhooks)\./.test(call))
+  const named = matches(page, /`((?:paymentIntents|refunds|events)\.\w+)`/g)
+  expect(named.toSorted()).toEqual([...new Set(calls)].toSorted())
+  expect(page).toContain(`\`${Stripe.API_VERSION}\``)
+  const events = matches(provider, /^ {2}'((?:payment_intent|charge|refund)\.\w+)',$/gm)
+  const heard = events.filter((event) => page.includes(`\`${event}\``) || page.includes(`\`.${event.split('.')[1]}\``))
+  expect(heard).toEqual(events)
+  expect(events).toHaveLength(7)
+})
+
 it('every file that a document names exists', () => {
   const missing = pages.flatMap((page) => [
     ...matches(textOf(page), /`((?:edge|origin|shared|dev|bench|test|docs|examples|deploy|vendor)\/[^`\s{}]*)`/g)
