@@ -59,8 +59,6 @@ it('pays a reserved one, and gives it back', async () => {
   const { app, orders, path } = routesTo('reserved')
   await app.request(`${path}/payment`, payment)
   await app.request(path, { method: 'DELETE' })
-  expect([orders.pay, orders.giveBack].map(({ mock }) => mock.calls.map(([id]) => id))).toEqual([
-    [reservation.order],
-    [reservation.order],
-  ])
+  expect(orders.pay.mock.calls).toEqual([[reservation.sale, reservation.order, 'pm_ok']])
+  expect(orders.giveBack.mock.calls).toEqual([[reservation.order]])
 })
