@@ -13,7 +13,7 @@ export interface TraceContext {
 }
 
 /** The kinds of spans that we have, by their numbers in OTLP. */
-export const KIND = { internal: 1, server: 2, client: 3, consumer: 5 } as const
+export const KIND = { server: 2, client: 3, consumer: 5 } as const
 
 export type Attributes = Readonly<Record<string, string | number>>
 

@@ -4,7 +4,6 @@
  */
 
 import type { Problem } from '../../shared/problem.ts'
-import { KIND } from '../../shared/trace.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { type Quoted, type RecordVerdict, record } from '../ledger/record.ts'
@@ -107,7 +106,7 @@ export function recorder({ warm, sales, arrivals, metrics, runtime }: RecorderDe
       // refuses it notes: a first try that arrives later is refused as well, as its buyer was told.
       const again = { work: recordWith(true), isFinal: areRecorded }
       const recording = () => warm.use(recordWith(noteRefusals), again)
-      const verdicts = await traced('record in ledger', KIND.client, recording, { 'batch.size': batch.length })
+      const verdicts = await traced('record in ledger', recording, { 'batch.size': batch.length })
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts

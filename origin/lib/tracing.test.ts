@@ -1,9 +1,7 @@
 /** Spans of the calls that the edge traces, of a batch for each of its calls, and of nothing else. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
+import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 import { startCollector } from '../../test/stand-ins/otlp-collector.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { Batcher } from './batcher.ts'
@@ -33,9 +31,9 @@ test('a batch is a span of each traced call in it, and of no other', async () =>
   const { collector, tracer } = await startTraced()
   const insides: number[] = []
   const batcher = new Batcher<string, void>({ size: 10, queue: 10, pauseMs: 50, gathers: true }, (calls) =>
-    traced('together', 3, async () => void insides.push(scopes().length), { 'batch.size': calls.length }),
+    traced('together', async () => void insides.push(scopes().length), { 'batch.size': calls.length }),
   )
-  const server = createServer((request, response) =>
+  const server = await serveOnLoopback((request, response) =>
     tracer.serve(
       async () => {
         await batcher.add(String(request.url))
@@ -45,14 +43,9 @@ test('a batch is a span of each traced call in it, and of no other', async () =>
       request,
       response,
     ),
-  ).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
-  const buy = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/buy`, { headers })
+  )
+  onTestFinished(server.stop)
+  const buy = (headers: Record<string, string>) => fetch(`${server.url}/buy`, { headers })
   const edge = { 'edge-token': 'trusted' }
   await Promise.all([
     buy({ ...edge, traceparent: traceparent(ONE) }),

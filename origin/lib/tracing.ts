@@ -58,15 +58,10 @@ export function traceHeaders(): Readonly<Record<string, string>> {
 /** The span that work queued now belongs to; undefined for a call that is not traced. */
 export const traceparentNow = (): string | undefined => traceHeaders()[TRACEPARENT_HEADER]
 
-/** Does the work within a span of each traced call that it is done for. */
-export function traced<T>(
-  name: string,
-  kind: Span['kind'],
-  work: () => Promise<T>,
-  attributes: Attributes = {},
-): Promise<T> {
+/** Does the work, a call of another server, within a span of each traced call that it is done for. */
+export function traced<T>(name: string, work: () => Promise<T>, attributes: Attributes = {}): Promise<T> {
   const parents = current.getStore()
-  return parents === undefined ? work() : record(parents, name, kind, work, attributes)
+  return parents === undefined ? work() : record(parents, name, KIND.client, work, attributes)
 }
 
 const nowMs = () => performance.timeOrigin + performance.now()

@@ -14,7 +14,6 @@ import * as v from 'valibot'
 import { OrderId } from '../../shared/api/fields.ts'
 import { PAYMENT_ATTEMPTS } from '../../shared/api/order-status.ts'
 import { problem } from '../../shared/problem.ts'
-import { KIND } from '../../shared/trace.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { audit } from '../ledger/audit.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
@@ -148,7 +147,7 @@ export class Orders {
   async confirm(paid: readonly ChargeOf[]): Promise<OrderRow[]> {
     if (paid.length === 0) return []
     const confirming = async () => confirmPaid(this.#deps.sql, paid)
-    const confirmed = await traced('confirm in ledger', KIND.client, confirming, { 'batch.size': paid.length })
+    const confirmed = await traced('confirm in ledger', confirming, { 'batch.size': paid.length })
     await this.#moved(confirmed, 'confirmed')
     return confirmed
   }

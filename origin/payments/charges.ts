@@ -16,7 +16,7 @@ import { findOrders, type OrderRow, totalOf } from '../ledger/order-statements.t
 import { FREE } from '../ledger/payment-statements.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import { machine, type Runtime } from '../lib/runtime.ts'
-import type { Tracer } from '../lib/tracing.ts'
+import { type Tracer, traced } from '../lib/tracing.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { ChargeRecord, PaymentProvider } from '../providers/provider.ts'
 import type { Calls } from './call-budget.ts'
@@ -193,7 +193,8 @@ export class Charges implements Consumer<'charge'> {
     const method = assertExists(payment_method, 'An order that is being paid has a method.')
     const about = { order: order_id, attempt }
     const begunMs = this.#runtime.monotonicMs()
-    const charged = await provider.authorize({ ...about, amountMinor, currency, method, returnUrl: returnUrl(order) })
+    const asked = { ...about, amountMinor, currency, method, returnUrl: returnUrl(order) }
+    const charged = await traced('authorize at provider', () => provider.authorize(asked))
     const { result } = charged
     metrics.payments.inc({ outcome: result })
     if (result === 'unknown') this.watch.heardNothing(order_id)

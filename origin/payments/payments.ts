@@ -1,17 +1,15 @@
 /** The payments of one process, assembled from its configuration. */
 import type { Logger } from 'pino'
-import { KIND } from '../../shared/trace.ts'
 import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow } from '../ledger/order-statements.ts'
 import type { Runtime } from '../lib/runtime.ts'
-import { type Tracer, traced } from '../lib/tracing.ts'
+import type { Tracer } from '../lib/tracing.ts'
 import type { Orders } from '../orders/orders.ts'
 import { HttpCharges } from '../providers/http-charges.ts'
 import { httpProvider, type NotedFault } from '../providers/http-provider.ts'
-import type { PaymentProvider } from '../providers/provider.ts'
 import { startSandbox } from '../providers/sandbox.ts'
 import { sandboxProvider } from '../providers/sandbox-client.ts'
 import { hasRecords } from '../providers/sandbox-records.ts'
@@ -44,10 +42,7 @@ export type Payments = Awaited<ReturnType<typeof startPayments>>
 
 export async function startPayments({ config, sales, orders, redis, tracer, ...others }: PaymentsDeps) {
   const nowMs = () => sales.nowMs()
-  const { provider: chosen, sources, stop } = await chooseProvider(config, others, nowMs)
-  const authorizing: PaymentProvider['authorize'] = (charge) =>
-    traced('authorize at provider', KIND.client, () => chosen.authorize(charge))
-  const provider = { ...chosen, authorize: authorizing }
+  const { provider, sources, stop } = await chooseProvider(config, others, nowMs)
   const { perSecond, provider: account } = config.payment
   const calls: Calls = perSecond === null ? UNLIMITED : new CallBudget({ ...others, redis, perSecond, account })
   const deps = { ...others, provider, calls }

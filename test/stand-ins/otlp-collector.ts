@@ -2,11 +2,8 @@
  * A collector of OpenTelemetry that takes traces as JSON, and refuses what the OTLP specification does not allow
  * (opentelemetry-proto, trace.proto; "JSON Protobuf Encoding" of the protocol).
  */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import * as v from 'valibot'
-import { LOOPBACK } from '../../dev/lib/processes.ts'
+import { serveOnLoopback } from '../../dev/lib/loopback.ts'
 
 const id = (bytes: number) => v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`)), v.regex(/[1-9a-f]/))
 /** A fixed64 or an int64, which JSON has as text. */
@@ -52,7 +49,7 @@ export async function startCollector() {
   const faults: string[] = []
   const headers: Record<string, unknown>[] = []
   let status = 200
-  const server = createServer(async (request, response) => {
+  const server = await serveOnLoopback(async (request, response) => {
     const body = (await request.toArray()).join('')
     response.setHeader('content-type', 'application/json')
     response.statusCode = status
@@ -73,18 +70,13 @@ export async function startCollector() {
     }
     return response.end('{"partialSuccess":{}}')
   })
-  await once(server.listen(0, LOOPBACK), 'listening')
   return {
-    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`,
+    ...server,
     spans,
     faults,
     headers,
     answer(next: number) {
       status = next
-    },
-    stop() {
-      server.close()
-      server.closeAllConnections()
     },
   }
 }

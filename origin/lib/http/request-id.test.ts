@@ -1,11 +1,9 @@
 /** Each request has a name, in its response, in its problem, and in every line that it logs. */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
+import { serveOnLoopback } from '../../../dev/lib/loopback.ts'
 import { useOrigin } from '../../../test/lib/origin-process.ts'
 import { Batcher } from '../batcher.ts'
 import { requestInLog, withRequestId } from './request-id.ts'
@@ -56,7 +54,7 @@ test('a batch logs the names of its requests, and each of them its own again', a
     await sleep(1)
     log.info({ calls }, 'together')
   })
-  const server = createServer(
+  const server = await serveOnLoopback(
     withRequestId(
       async (request, response) => {
         await batcher.add(String(request.url))
@@ -65,16 +63,11 @@ test('a batch logs the names of its requests, and each of them its own again', a
       },
       () => true,
     ),
-  ).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
+  )
+  onTestFinished(server.stop)
   const names = [randomUUID(), randomUUID()]
   const headersOf = (name: string) => ({ headers: { 'x-request-id': name } })
-  await Promise.all(names.map((name) => fetch(`http://127.0.0.1:${port}/${name}`, headersOf(name))))
+  await Promise.all(names.map((name) => fetch(`${server.url}/${name}`, headersOf(name))))
   await batcher.add('own work')
   expect(lines.filter(({ call }) => call).map(({ call, request }) => call === `/${request}`)).toEqual([true, true])
   const batches = lines.filter(({ calls }) => calls)

@@ -7,7 +7,6 @@
 import { ReplyError } from 'ioredis'
 import { assertExists } from '../../../shared/lib/assert.ts'
 import type { Problem } from '../../../shared/problem.ts'
-import { KIND } from '../../../shared/trace.ts'
 import { isPromoCode, type Units, unitsText } from '../../ledger/cart.ts'
 import { Batcher } from '../../lib/batcher.ts'
 import { machine, type Runtime } from '../../lib/runtime.ts'
@@ -260,7 +259,7 @@ export class Gate {
     let reply: (string | number)[]
     try {
       const reserving = () => this.#redis.reserveUnits(args)
-      reply = await traced('reserve in gate', KIND.client, reserving, { 'batch.size': calls.length })
+      reply = await traced('reserve in gate', reserving, { 'batch.size': calls.length })
     } catch (error) {
       // An error reply of Redis means that the script changed nothing.
       const verdict = isSent && !(error instanceof ReplyError) ? 'unknown' : 'fenced'
