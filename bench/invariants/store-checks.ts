@@ -1,5 +1,5 @@
 /** Checks of the stores, and of what happened to them while parts were killed. */
-import { duration, n } from '../lib/figures.ts'
+import { duration, median, n } from '../lib/figures.ts'
 import { type Check, check, count, type Evidence, type FaultRecord, ifAny } from './evidence.ts'
 
 export const storeChecks = (e: Evidence): Check[] => [
@@ -73,11 +73,10 @@ const FAILOVER_AIM_MS = 5_000
 function gateUsedAgain(failovers: readonly (number | null)[]): Check {
   const times = failovers.filter((ms) => ms !== null).sort((a, b) => a - b)
   const [never, late] = [failovers.length - times.length, count(times, (ms) => ms > FAILOVER_AIM_MS)]
-  const median = times[Math.floor((times.length - 1) / 2)] ?? 0
   return check(
     'the gate is used again after each failover',
     never > 0 ? false : late > 0 ? null : ifAny(times.length, true),
-    `${n(failovers.length)} failovers; a reservation after ${duration(median)} (median) and ` +
+    `${n(failovers.length)} failovers; a reservation after ${duration(median(times))} (median) and ` +
       `${duration(times.at(-1) ?? 0)} (the slowest), ${n(never)} without one; the aim is ` +
       `${duration(FAILOVER_AIM_MS)}, and ${n(late)} took longer`,
   )

@@ -1,4 +1,11 @@
-/** Formats figures for people. */
+/** Figures of measurements: their middle, and as people read them. */
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? 0
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2
+}
 
 /** A number with all its digits; a small one has at most two decimals. */
 export const n = (value: number) => value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Loopback, serveOnLoopback } from '../../dev/lib/loopback.ts'
+import { median } from '../lib/figures.ts'
 import { type HttpClient, requestText } from '../lib/http.ts'
-import { closedLoop, contest, flat, type Measured, median, openLoop } from './load.ts'
+import { closedLoop, contest, flat, type Measured, openLoop } from './load.ts'
 import { cpuSeconds } from './processor.ts'
 
 let server: Loopback

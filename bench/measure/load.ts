@@ -4,6 +4,7 @@
  */
 
 import { paint, terminal } from '../../dev/lib/command.ts'
+import { median } from '../lib/figures.ts'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { type Answer, HttpClient } from '../lib/http.ts'
 import { cpuSeconds } from './processor.ts'
@@ -179,13 +180,6 @@ class Meter {
 function ownCpuSeconds(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1e6
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? 0
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2
 }
 
 /** A rate from another source. */

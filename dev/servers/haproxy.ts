@@ -4,10 +4,10 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import { folderFor } from '../lib/leftovers.ts'
 import { freePort, LOOPBACK, Server } from '../lib/processes.ts'
 import { ensureProgram } from './install.ts'
+import { infoOf } from './redis.ts'
 
 /** The time between two questions for the role of a server, in milliseconds. */
 const ASKED_EVERY_MS = 500
@@ -36,7 +36,7 @@ export async function startHaproxy(urls: readonly string[]): Promise<Server> {
       logFile: join(folder, 'haproxy.log'),
       cwd: folder,
     }),
-    probe: () => leadsToPrimary(port),
+    probe: async () => (await infoOf(port)).includes('role:master'),
   }).start()
 }
 
@@ -55,14 +55,3 @@ listen redis
   default-server check inter ${ASKED_EVERY_MS}ms rise 1 fall 1
 ${urls.map((url, i) => `  server redis-${i + 1} ${new URL(url).host}`).join('\n')}
 `
-
-async function leadsToPrimary(port: number): Promise<boolean> {
-  const redis = new Redis({ host: LOOPBACK, port, lazyConnect: true, retryStrategy: () => null })
-  redis.on('error', () => {})
-  try {
-    await redis.connect()
-    return (await redis.info('replication')).includes('role:master')
-  } finally {
-    redis.disconnect()
-  }
-}

@@ -44,6 +44,12 @@ export async function startRedis(options: RedisOptions = {}): Promise<Server> {
 
 /** True when the server has loaded its data, and is this process and not another one on the same port. */
 async function answers(port: number, pid: number): Promise<boolean> {
+  const info = await infoOf(port)
+  return /^loading:0/m.test(info) && info.includes(`process_id:${pid}`)
+}
+
+/** What the Redis at this port says of itself. Rejects if it cannot be reached at once. */
+export async function infoOf(port: number): Promise<string> {
   const redis = new Redis({
     host: LOOPBACK,
     port,
@@ -55,8 +61,7 @@ async function answers(port: number, pid: number): Promise<boolean> {
   redis.on('error', () => {})
   try {
     await redis.connect()
-    const info = await redis.info()
-    return /^loading:0/m.test(info) && info.includes(`process_id:${pid}`)
+    return await redis.info()
   } finally {
     redis.disconnect()
   }

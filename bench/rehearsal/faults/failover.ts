@@ -9,6 +9,7 @@ import { LOOPBACK } from '../../../dev/lib/processes.ts'
 import { startHaproxy } from '../../../dev/servers/haproxy.ts'
 import { startRedis } from '../../../dev/servers/redis.ts'
 import type { System } from '../../../dev/system.ts'
+import { withTimeout } from '../../../origin/lib/with-timeout.ts'
 
 /** The roles are swapped once for so many seconds in which visitors come, so ten times in two minutes. */
 const SECONDS_EACH = 12
@@ -117,16 +118,8 @@ async function untilReserved(server: Redis, sale: string) {
     // What the replica repeated has arrived before the answer.
     await events.ping()
     listens = true
-    const atMs = await withinLimit(reserved.promise)
+    const atMs = await withTimeout<number | null>(reserved.promise, WITHIN_MS, undefined, () => null)
     events.disconnect()
     return atMs
   }
-}
-
-async function withinLimit(promise: Promise<number>): Promise<number | null> {
-  const done = new AbortController()
-  const late = sleep(WITHIN_MS, null, { signal: done.signal }).catch(() => null)
-  const result = await Promise.race([promise, late])
-  done.abort()
-  return result
 }
