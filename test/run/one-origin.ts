@@ -3,7 +3,6 @@
  * is never killed, stopped or slowed down on purpose, and its stores contain the data of several files. See
  * origin-process.ts.
  */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { Redis } from 'ioredis'
@@ -50,7 +49,7 @@ export async function startOrigin(postgresUrl: string): Promise<Part<OriginAddre
     async stop() {
       await server.stop()
       // A failed test of a file that shares the origin is seldom explained by its own lines alone.
-      if (process.exitCode) console.log(`The shared origin has logged:\n${lastLines(place.logFile)}`)
+      if (process.exitCode) console.log(`The shared origin has logged:\n${lastLines(server.logTail())}`)
       const refused = await refusedCommands(redis.url)
       await redis.stop()
       if (refused.length > 0) throw new Error(`The user of Redis lacks rights: ${refused.join(', ')}`)
@@ -60,7 +59,7 @@ export async function startOrigin(postgresUrl: string): Promise<Part<OriginAddre
 }
 
 const LINES_SHOWN = 200
-const lastLines = (file: string) => readFileSync(file, 'utf8').split('\n').slice(-LINES_SHOWN).join('\n')
+const lastLines = (log: string) => log.split('\n').slice(-LINES_SHOWN).join('\n')
 
 /** The address of a user of this Redis with the rights that the command prints, and no others. */
 async function leastRights(redisUrl: string): Promise<string> {
