@@ -88,6 +88,35 @@ test('finds the order of a buyer who was refused before, and then bought the uni
   expect(await buy('ann')).toMatchObject({ kind: 'recorded', replayed: true, order: { order_id: orderOf(bought) } })
 })
 
+describe.concurrent('a key whose order has ended, and which comes again while the ledger is away,', () => {
+  const soldOnce = async () => {
+    const one = await alone({ total: 1 })
+    const first = await one.buy('ann')
+    const [order] = await moveOrders(sql, [orderOf(first)], { from: ['reserved'], to: 'cancelled' })
+    if (order) await one.its.settle([holdEnd(order)])
+    return one
+  }
+
+  test('is not refused by a gate that was rebuilt, which refuses others', async ({ expect }) => {
+    const one = await soldOnce()
+    const other = await without(one)
+    await one.rebuild()
+    expect(said(await one.buy('bob'))).toBe('recorded')
+    expect(said(await other.buy('ann'))).toBe('/problems/try-again')
+    expect(said(await other.buy('cid'))).toBe('/problems/all-in-carts')
+  })
+
+  test('is not refused because the sale has ended, nor by a gate that is out of use', async ({ expect }) => {
+    const one = await soldOnce()
+    const other = await without(one)
+    const at = { ...one.row, ended_at: new Date(0) }
+    const ask = async (visitor: string) => said(await other.ask({ quantity: 1 }, { visitor, at }))
+    expect([await ask('ann'), await ask('cid')]).toEqual(['/problems/try-again', '/problems/ended'])
+    await one.its.remove()
+    expect([await ask('ann'), await ask('cid')]).toEqual(['/problems/try-again', '/problems/try-again'])
+  })
+})
+
 describe.concurrent('an answer about an intent', () => {
   test('is the promise of another process, where the ledger refuses the order', async ({ expect }) => {
     const one = await alone({ total: 1 })

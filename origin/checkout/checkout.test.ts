@@ -126,7 +126,7 @@ test('returns the existing order of a key whatever the operator changed since, a
   const given = async () => {
     await origin.call('DELETE', `/orders/${order_id}`, { token })
     expect(await ask('another')).toMatchObject({ status: 201 })
-    // Rebuilds the gate from the live orders: it forgets the key, and the visitor has all they may.
+    // Rebuilds the gate, and the visitor has all they may.
     return origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })
   }
   const changes = [

@@ -56,7 +56,7 @@ export class ExistingOrder {
 
   /**
    * The order of the call's key, as far as the gates have not said that there is none: a key is answered as it was
-   * the first time, also when the sale is over, or when the gate was rebuilt and has forgotten the key.
+   * the first time, also when the sale is over, or when the ledger is away.
    */
   async byKey({ reservation: r, gate, ledger }: Attempt): Promise<Existing | undefined> {
     if (ledger) return ledger.verdict === 'replay' ? this.#load('key', r, ledger.order) : undefined
@@ -64,7 +64,14 @@ export class ExistingOrder {
     if (known) return (await this.#loadKnown(r, known)) ?? 'unreadable'
     // The next step records the reservation, and so asks the ledger anyway.
     if (gate?.verdict === 'fenced') return this.#keyInGate(r)
-    return (await this.#keyInLedger(r)) ?? (gate ? undefined : this.#keyInGate(r))
+    const inLedger = await this.#keyInLedger(r)
+    // A gate that was asked does not know the key, and a gate in use knows those of all orders.
+    if (inLedger || gate) return inLedger ?? undefined
+    const itsGate = this.#deps.gates.of(r.sale)
+    const inGate = await itsGate.findKey(r)
+    const found = inGate && (await this.#loadKnown(r, inGate))
+    if (found || inLedger === undefined) return found
+    return !inGate && (await itsGate.isOpen([]).catch(() => false)) ? undefined : 'unreadable'
   }
 
   /** The order that the gates name for a visitor whose limit is used up. */
@@ -92,9 +99,11 @@ export class ExistingOrder {
     return recorded()
   }
 
-  async #keyInLedger(r: CheckoutReservation): Promise<Existing | undefined> {
-    if (this.#deps.sales.isLedgerUnresponsive()) return undefined
-    const orderId = await this.#inTime(this.#lookUps.add(r)).catch(() => null)
+  /** Null if the ledger does not answer. */
+  async #keyInLedger(r: CheckoutReservation): Promise<Existing | undefined | null> {
+    if (this.#deps.sales.isLedgerUnresponsive()) return null
+    const orderId = await this.#inTime(this.#lookUps.add(r)).catch(() => undefined)
+    if (orderId === undefined) return null
     return orderId === null ? undefined : ((await this.#load('key', r, orderId)) ?? 'unreadable')
   }
 
@@ -120,7 +129,7 @@ export class ExistingOrder {
     if (found?.visitor !== r.visitor) return undefined
     // A refusal, noted for a buyer who was answered "processing": the key may have another order.
     if (by === 'key' && 'status' in found && found.idempotency_key === `${r.key} ${orderId}`)
-      return this.#keyInLedger(r)
+      return (await this.#keyInLedger(r)) ?? undefined
     return { by, found }
   }
 

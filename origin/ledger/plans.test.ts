@@ -7,7 +7,7 @@ import { reservationOf, saleOf } from '../../test/lib/samples.ts'
 import { ledgerDatabase, useLedger } from '../../test/lib/servers.ts'
 import { firstOrders, orderFigures } from '../report/report-queries.ts'
 import { markLongOver, readSales, writeSale } from '../sales/sale-queries.ts'
-import { countOrders, liveOrdersOf, readBeside } from '../stock/reconciliation-queries.ts'
+import { countOrders, ordersOf, readBeside } from '../stock/reconciliation-queries.ts'
 import { connect } from './connection.ts'
 import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './order-statements.ts'
 import { record } from './record.ts'
@@ -47,14 +47,14 @@ describe.each([
     return (await soFar()) - before
   }
 
-  test('a gate rebuild reads the live orders of the sale once', async () => {
-    const live = new Set<string>()
+  test('a gate rebuild reads the orders of the sale once', async () => {
+    const restored = new Set<string>()
     const read = await reads(() =>
       sql.begin(async (tx) => {
-        for await (const orders of liveOrdersOf(tx, 'young')) for (const { order } of orders) live.add(order)
+        for await (const orders of ordersOf(tx, 'young')) for (const { order } of orders) restored.add(order)
       }),
     )
-    expect([live.size, read]).toEqual([OF_SALE, OF_SALE])
+    expect([restored.size, read]).toEqual([OF_SALE, OF_SALE])
   })
 
   test('a comparison with the gate reads no order that holds nothing', async () => {

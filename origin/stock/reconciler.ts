@@ -32,8 +32,8 @@ import {
   allowPauses,
   isMiscounted,
   type LedgerReading,
-  liveOrdersOf,
   lockRebuild,
+  ordersOf,
   type ProductRef,
   readBeside,
   readCounters,
@@ -321,7 +321,7 @@ export class Reconciler {
   }
 
   /**
-   * Restores the live orders, the blocks and the counts of one moment. It comes after the fence, and after every
+   * Restores the orders, the blocks and the counts of one moment. It comes after the fence, and after every
    * reservation of the gate before: whatever changes later tells the gate by its own call, before it opens or after.
    */
   async #rebuildNow(sale: string): Promise<boolean> {
@@ -333,7 +333,7 @@ export class Reconciler {
     await recordIntents(this.#deps, sale, 0)
     const { live, open } = await sql.begin('isolation level repeatable read read only', async (moment) => {
       await allowPauses(moment)
-      const live = await restoreLive(rebuild, moment, sale)
+      const live = await restoreOrders(rebuild, moment, sale)
       await rebuild.block(await blockedSeats(moment, sale))
       const counters = await readCounters(moment, sale)
       const open = await rebuild.open(counters.map((p) => ({ ...p, available: available(p) })))
@@ -347,13 +347,13 @@ export class Reconciler {
 
 const idsOf = ({ products }: SaleRow) => products.map(({ product_id }) => product_id)
 
-/** Restores the live orders; returns how many. While the gate takes one chunk, the ledger reads the next. */
-async function restoreLive(rebuild: Rebuild, tx: Queryable, saleId: string): Promise<number> {
+/** Returns how many of them are live. While the gate takes one chunk, the ledger reads the next. */
+async function restoreOrders(rebuild: Rebuild, tx: Queryable, saleId: string): Promise<number> {
   let live = 0
   let restoring: Promise<void> = Promise.resolve()
-  for await (const orders of liveOrdersOf(tx, saleId)) {
+  for await (const orders of ordersOf(tx, saleId)) {
     await restoring
-    live += orders.length
+    live += orders.filter(({ hasEnded }) => !hasEnded).length
     restoring = rebuild.restore(orders)
     restoring.catch(() => {})
   }

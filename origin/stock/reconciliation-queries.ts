@@ -42,7 +42,7 @@ export interface OrderUnits {
 export interface LedgerReading {
   readonly products: readonly ProductCounters[]
   /** Orders that hold units, and are none of the gate's holds. */
-  readonly missing: readonly (OrderUnits & LiveOrder & { readonly holdEndsAtMs: number })[]
+  readonly missing: readonly (OrderUnits & RestoredOrder & { readonly holdEndsAtMs: number })[]
   /** Holds of the gate whose orders have ended. */
   readonly ended: readonly (OrderUnits & { readonly isSold: boolean })[]
   /** Intents of the gate that are recorded. */
@@ -86,8 +86,8 @@ const uuidsIn = (orders: readonly string[]) => orders.filter((order) => UUID.tes
 
 // -- Rebuilding the gate -----------------------------------------------------------------------------------------
 
-/** A live order as the gate stores it. */
-export interface LiveOrder {
+/** An order as a rebuild gives it to the gate. */
+export interface RestoredOrder {
   readonly order: string
   readonly visitor: string
   readonly key: string
@@ -95,14 +95,16 @@ export interface LiveOrder {
   readonly quantity: number
   /** Null, or left out: units of one product. */
   readonly lines?: readonly StoredLine[] | null
-  /** End of its hold, milliseconds since the epoch; null if it is sold. */
+  /** End of its hold, milliseconds since the epoch; null if it is sold, or has ended. */
   readonly holdEndsAtMs: number | null
+  /** True if only its key matters any more. Left out: it is live. */
+  readonly hasEnded?: boolean
 }
 
 /** A rebuild may wait this long between its statements: for the gate, and for other transactions. */
 const REBUILD_TIMEOUT = '10min'
 /** Orders read at once. */
-const LIVE_CHUNK = 5_000
+const ORDERS_CHUNK = 5_000
 
 /**
  * True if this transaction may rebuild the gate: one at a time per sale, until the transaction or its connection
@@ -120,21 +122,22 @@ export const allowPauses = (tx: Queryable) =>
   tx`select set_config('idle_in_transaction_session_timeout', ${REBUILD_TIMEOUT}, true)`
 
 /**
- * The live orders of a sale at one moment, each read once, within a transaction. A cursor, not pages: with the wrong
- * plan each page reads all orders of the sale, or of other sales.
+ * The orders of a sale at one moment, each read once, within a transaction; noted refusals, whose keys have a space,
+ * are none. A cursor, not pages: with the wrong plan each page reads all orders of the sale, or of other sales.
  */
-export async function* liveOrdersOf(tx: Queryable, saleId: string): AsyncGenerator<LiveOrder[]> {
+export async function* ordersOf(tx: Queryable, saleId: string): AsyncGenerator<RestoredOrder[]> {
   // The setting plans the cursor for all rows. By default Postgres plans it for a reader who stops after the first
   // rows.
   await tx`select set_config('cursor_tuple_fraction', '1', true)`
   await tx`
-    declare live no scroll cursor for
+    declare restored no scroll cursor for
     select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity, cart as lines,
-      case when status in ${tx(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
+      case when status in ${tx(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs",
+      status not in ${tx(LIVE)} as "hasEnded"
     from orders
-    where sale_id = ${saleId} and status in ${tx(LIVE)}`
+    where sale_id = ${saleId} and position(' ' in idempotency_key) = 0`
   for (;;) {
-    const orders = await tx.unsafe<LiveOrder[]>(`fetch ${LIVE_CHUNK} from live`)
+    const orders = await tx.unsafe<RestoredOrder[]>(`fetch ${ORDERS_CHUNK} from restored`)
     if (orders.length === 0) return
     yield orders
   }

@@ -13,13 +13,16 @@ import type { Reservation } from '../../origin/ledger/record.ts'
 import type { SaleRow } from '../../origin/ledger/sale-row.ts'
 import { WarmConnections } from '../../origin/ledger/warm-connections.ts'
 import { connectRedis } from '../../origin/lib/redis/redis.ts'
+import { PaymentJobs } from '../../origin/payments/payment-jobs.ts'
 import { Arrivals } from '../../origin/queue/arrivals.ts'
 import { SaleMemory } from '../../origin/sales/sale-memory.ts'
 import { writeSale } from '../../origin/sales/sale-queries.ts'
+import { SaleWork } from '../../origin/sales/sale-work.ts'
 import { Sales } from '../../origin/sales/sales.ts'
 import { Halls } from '../../origin/seats/halls.ts'
 import { Gates } from '../../origin/stock/gate/gate.ts'
 import { recordIntents } from '../../origin/stock/intent-recorder.ts'
+import { Reconciler } from '../../origin/stock/reconciler.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import type { CheckoutLine, CheckoutRequest } from '../../shared/api/public.ts'
 import { fairRuntime } from './fair-clock.ts'
@@ -122,7 +125,15 @@ export function useLoneCheckouts() {
     const buyLines = (lines: CheckoutLine[]) => ask({ lines })
     /** Records the intents of any age, as a worker or a rebuild does. */
     const recordAll = () => recordIntents({ sql: its, gates, metrics, log }, sale, 0)
-    return { sale, row, sales, checkout, ask, buy, buyLines, store, its: gates.of(sale), recordAll }
+    const deps = { sql: its, sales, gates, memory, metrics, log, runtime }
+    const reconciler = new Reconciler({
+      ...deps,
+      work: new SaleWork(undefined, runtime),
+      redisWatch: { evicting: null, refusal: null },
+      refunds: new PaymentJobs(log),
+    })
+    const rebuild = () => reconciler.reconcileSale(sale, { force: true })
+    return { sale, row, sales, checkout, ask, buy, buyLines, store, its: gates.of(sale), recordAll, rebuild }
   }
 
   /** Runs `work` while the ledger can record nothing of a sale. */

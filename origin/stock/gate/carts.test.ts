@@ -20,7 +20,7 @@ import { bitsOf, differingSeats } from '../../seats/bits.ts'
 import { byDistance, Chart, type Seat } from '../../seats/chart.ts'
 import { blockedSeats, readChart, takenSeats } from '../../seats/seat-queries.ts'
 import { recordIntents } from '../intent-recorder.ts'
-import { liveOrdersOf, readCounters } from '../reconciliation-queries.ts'
+import { ordersOf, readCounters } from '../reconciliation-queries.ts'
 import { defineScripts, type Store } from '../scripts.ts'
 import { Gate, type Gates } from './gate.ts'
 import { holdEnd } from './hold-ends.ts'
@@ -70,7 +70,7 @@ async function addCode(sale: string, gate: Gate, uses: number, ofVisitor: number
 async function rebuild(sale: string, gate: Gate): Promise<void> {
   const fence = await gate.fence()
   await sql.begin('isolation level repeatable read', async (moment) => {
-    for await (const orders of liveOrdersOf(moment, sale)) await fence.restore(orders)
+    for await (const orders of ordersOf(moment, sale)) await fence.restore(orders)
     await fence.block(await blockedSeats(moment, sale))
     const counters = await readCounters(moment, sale)
     await fence.open(counters.map((p) => ({ ...p, available: available(p) })))

@@ -1,6 +1,6 @@
 /** The rebuild of a gate. */
 import { cartOf, unitsText } from '../../ledger/cart.ts'
-import type { LiveOrder } from '../reconciliation-queries.ts'
+import type { RestoredOrder } from '../reconciliation-queries.ts'
 import type { Store } from '../scripts.ts'
 import { type GateKeys, keyList } from './gate-keys.ts'
 import type { Stock } from './verdicts.ts'
@@ -8,8 +8,8 @@ import type { Stock } from './verdicts.ts'
 /** Orders restored, or ended, in one call. */
 const REBUILD_CHUNK = 500
 
-/** In place of the end of a hold: the order has none, for it is sold. */
-const SOLD = ''
+/** In place of the end of a hold: the order has none, for it is sold, or has ended. */
+const [SOLD, ENDED] = ['', 'ended']
 
 interface ProductStock extends Stock {
   readonly product: string
@@ -33,14 +33,15 @@ export class Rebuild {
     this.#fence = fence
   }
 
-  async restore(orders: readonly LiveOrder[]): Promise<void> {
+  async restore(orders: readonly RestoredOrder[]): Promise<void> {
     const { stock, holds, keys, visitors, seats, limited, claims } = this.#key
     for (let at = 0; at < orders.length; at += REBUILD_CHUNK) {
       const chunk = orders.slice(at, at + REBUILD_CHUNK)
       const args = chunk.flatMap((o) => {
         const cart = cartOf(o.lines)
         const units = cart ? unitsText({ product: '', quantity: 0, cart }) : ''
-        return [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs === null ? SOLD : o.holdEndsAtMs, units]
+        const ends = o.hasEnded ? ENDED : (o.holdEndsAtMs ?? SOLD)
+        return [o.order, o.visitor, o.key, o.hash, o.quantity, ends, units]
       })
       await this.#redis.restoreOrders(stock, holds, keys, visitors, seats, limited, claims, this.#fence, ...args)
     }

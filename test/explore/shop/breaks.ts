@@ -44,6 +44,12 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     to: 'const existing = await this.existing.byVisitor(attempt)',
     part: 'checkout',
   },
+  'a rebuild forgets the keys of ended orders': {
+    file: `${LUA}/restore.lua`,
+    from: "    redis.call('HSETNX', KEYS[3], visitor .. ' ' .. key, order .. '|' .. hash)\n",
+    to: '',
+    part: 'checkout',
+  },
   'an order expires whatever its state': {
     file: 'origin/ledger/transitions.ts',
     from: "expire: { from: ['reserved'],",

@@ -37,8 +37,8 @@ const STATEMENTS: readonly (readonly [RegExp, string])[] = [
   [/comparisons/, 'reads or writes the cursor of the provider'],
   [/pg_try_advisory_xact_lock/, 'takes the lock of a rebuild'],
   [/^select set_config/, 'sets a limit of the transaction'],
-  [/^declare live/, 'opens the live orders'],
-  [/^fetch /, 'reads live orders'],
+  [/^declare restored/, 'opens the orders of a sale'],
+  [/^fetch /, 'reads the orders of a sale'],
   [/as missing, \(/, 'reads the ledger beside the gate'],
   [/json_build_object\('held', uses\.held/, 'counts the uses of codes'],
   [/json_build_object\('held', coalesce\(sum\(units\)/, 'counts the orders of a product'],
@@ -72,7 +72,7 @@ export function statementPoint(text: string): string {
 
 /** The calls that change nothing in their store. */
 export const READS =
-  /^(reads|looks up|searches|counts|asks|finds|sets a limit|opens the live|takes the lock|locks|waits)/
+  /^(reads|looks up|searches|counts|asks|finds|sets a limit|opens the orders|takes the lock|locks|waits)/
 
 const COMMANDS: Readonly<Record<string, string>> = {
   reserveUnits: 'reserves at the gate',

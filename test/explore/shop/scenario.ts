@@ -245,6 +245,7 @@ const THEMES: readonly Theme[] = [
     events: ['Redis is emptied', 'Redis restarts'],
     plot: [operates('rebuilds the gate', 'worker 1')],
     passes: [300],
+    isOrdered: true,
   },
   // Buyers who try to get more than they may, from a ledger alone.
   {
