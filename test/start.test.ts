@@ -2,7 +2,7 @@
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { demo, ownFolder, remains, served, start } from './lib/starting.ts'
+import { demo, ownFolder, remains, served, start, WHOLE_RUN } from './lib/starting.ts'
 
 test('a start with a wrong port says in one line why it fails, and leaves nothing', async () => {
   const run = await start({ env: { PORT: '70000' } }).finished()
@@ -23,7 +23,7 @@ const NOT_OURS = {
   HTTP_PROXY: 'http://127.0.0.1:1',
 }
 
-test('a start serves demo sales, whatever the shell has set, and Ctrl-C stops all of it', async () => {
+test('a start serves demo sales, whatever the shell has set, and Ctrl-C stops all of it', WHOLE_RUN, async () => {
   const folder = join(ownFolder(), 'data with spaces')
   const run = start({ args: ['--data', folder], env: NOT_OURS })
   await run.up()

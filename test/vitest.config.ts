@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { assetsDefinition } from '../dev/lib/build.ts'
 import { PATIENCE } from './run/patience.ts'
-import { few, first, many, waiting } from './run/project-options.ts'
+import { few, first, inNode, many } from './run/project-options.ts'
 import { testsByProject } from './run/tiers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -31,7 +31,7 @@ class ByProject extends BaseSequencer {
 
 const tests = testsByProject(root)
 const onServers = {
-  ...waiting,
+  ...inNode,
   globalSetup: [path('run/one-run.ts')],
   setupFiles: [path('run/leave-with-the-runner.ts'), path('run/programs-first.ts')],
 }
@@ -45,8 +45,15 @@ export default defineConfig({
     projects: [
       {
         root,
-        define: await assetsDefinition(),
-        test: { name: 'pure', include: tests.pure, pool: 'threads', ...waiting, ...many },
+        test: {
+          name: 'pure',
+          include: tests.pure,
+          pool: 'threads',
+          setupFiles: [path('run/assets.ts')],
+          provide: await assetsDefinition(),
+          ...inNode,
+          ...many,
+        },
       },
       { root, test: { name: 'origin', include: tests.origin, ...onServers, ...many } },
       {
@@ -55,7 +62,7 @@ export default defineConfig({
           name: 'check',
           include: tests.check,
           setupFiles: [path('run/leave-with-the-runner.ts')],
-          ...waiting,
+          ...inNode,
           ...first,
         },
       },

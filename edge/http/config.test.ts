@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest'
 import { newKeySet } from '../../shared/keys.ts'
 import { ADMISSION, type AdmissionClaims, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
-import wrangler from '../../wrangler.toml?raw'
 import { WORDS } from '../pages/words/words.ts'
 import { settingsOf } from '../testing/settings.ts'
 import { ConfigError, type Env, readConfig, SETTINGS } from './config.ts'
 import { identityOf } from './visitor-secret.ts'
+
+// The types of this module would load Node's types, in which a timer is not a number.
+const { readFileSync } = await import('node:fs' as string)
+const wrangler: string = readFileSync('wrangler.toml', 'utf8')
 
 const env = settingsOf('http://127.0.0.1:1') as unknown as Env
 

@@ -13,6 +13,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START = join(ROOT, 'dev/start.ts')
 /** A whole start may take as long as a test. */
 const UP = { timeout: TEST_WITHIN_MS }
+/** A test that starts it, uses it and stops it may take as long as all three. */
+export const WHOLE_RUN = { timeout: 3 * TEST_WITHIN_MS }
 
 export type Running = ReturnType<typeof start>
 export type Ended = Awaited<ReturnType<Running['finished']>>

@@ -5,8 +5,20 @@
 import { afterEach, beforeEach, type Mock, vi } from 'vitest'
 import { scheduleIn } from '../../preview/sample-sale.ts'
 
-// The package's types would load Node's types, in which a timer is not a number.
+// The types of these modules would load Node's types, in which a timer is not a number.
 const { Window } = await import('happy-dom' as string)
+const { registerHooks } = await import('node:module' as string)
+
+/** The number of the current page. Each page loads the modules of the client anew, under addresses of its own. */
+let pages = 0
+const OF_CLIENT = /\/edge\/client\/(?!testing\/)(?!.*\.test\.ts).*\.ts$/
+type Resolve = (specifier: string, context: object) => { url: string }
+registerHooks({
+  resolve(specifier: string, context: object, next: Resolve) {
+    const resolved = next(specifier, context)
+    return OF_CLIENT.test(resolved.url) ? { ...resolved, url: `${resolved.url}?page=${pages}` } : resolved
+  },
+})
 
 export const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
 /** The time on the origin's clock, which is an hour behind. */
@@ -171,7 +183,7 @@ function openWindow(): void {
 
 export function useBrowserPage(): void {
   beforeEach(() => {
-    vi.resetModules()
+    pages++
     vi.useFakeTimers({ now: NOW_MS })
     Object.assign(stub, atFirst())
     Object.assign(browser, { onLine: true, locks: undefined })

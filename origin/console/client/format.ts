@@ -1,5 +1,6 @@
 /**
- * Numbers, times and names as the console writes them: in English, in the reader's time zone, on a 24-hour clock.
+ * Numbers, times and names as the console writes them: in English, in the reader's time zone, on a 24-hour clock. And
+ * the texts of forms, as it reads them.
  * Formatters are made once, because making one takes a thousand times as long as using it.
  */
 
@@ -40,3 +41,6 @@ export const count = (value: number) => NUMBERS.format(value)
 /** The number, with a decimal if it is below ten. */
 export const figure = (value: number) => (value < 10 ? TENTHS : WHOLE).format(value)
 export const tenths = (value: number) => TENTHS.format(value)
+
+/** The text of a form's field; empty if there is none. */
+export const textIn = (form: FormData, name: string) => String(form.get(name) ?? '').trim()

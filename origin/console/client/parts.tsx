@@ -145,9 +145,6 @@ export function useSubmit(
   return { onSubmit, error, isPending }
 }
 
-/** The text of a form's field; empty if there is none. */
-export const textIn = (form: FormData, name: string) => String(form.get(name) ?? '').trim()
-
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title

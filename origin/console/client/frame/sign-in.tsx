@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { clock } from '../../../../shared/format.ts'
-import { time } from '../format.ts'
-import { Failure, textIn, useSubmit } from '../parts.tsx'
+import { textIn, time } from '../format.ts'
+import { Failure, useSubmit } from '../parts.tsx'
 import { offersService, readSession, session, signedOutMs, signIn } from '../session.ts'
 import { Dialog } from '../sheet/dialog.tsx'
 

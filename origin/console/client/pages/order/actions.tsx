@@ -1,7 +1,9 @@
 /** What an operator may do with an order: send it, refund it, cancel it, and block its buyer. */
+
 import { money } from '../../../../../shared/format.ts'
 import { admin } from '../../api.ts'
-import { Confirm, textIn } from '../../parts.tsx'
+import { textIn } from '../../format.ts'
+import { Confirm } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Effects } from '../../sheet/dialog.tsx'
 import { Menu } from '../../sheet/menu.tsx'

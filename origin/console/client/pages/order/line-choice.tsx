@@ -1,6 +1,7 @@
 /** Fields of the dialogs about an order: its lines, and a reason for the records. */
+
 import { money } from '../../../../../shared/format.ts'
-import { textIn } from '../../parts.tsx'
+import { textIn } from '../../format.ts'
 import { lineName, type Order, openLines } from './order.ts'
 
 export const linesIn = (form: FormData) => form.getAll('line').map(Number)

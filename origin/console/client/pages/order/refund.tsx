@@ -1,8 +1,10 @@
 /** Gives money of an order back. The dialog and its button say the amount, and what becomes of the units. */
+
 import { useRef, useState } from 'preact/hooks'
 import { decimal, minorOf, money } from '../../../../../shared/format.ts'
 import { ApiError, admin } from '../../api.ts'
-import { Confirm, textIn } from '../../parts.tsx'
+import { textIn } from '../../format.ts'
+import { Confirm } from '../../parts.tsx'
 import { LineChoice, linesIn, Remark, reasonIn } from './line-choice.tsx'
 import { type Order, openLines, openRefunds, proposedMinor, restMinor } from './order.ts'
 import { paidWith } from './timeline.ts'

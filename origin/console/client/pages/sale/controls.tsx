@@ -1,7 +1,7 @@
 /** The rate and the stock of a sale. Each control says what it does, asks for confirmation, and offers its undo. */
 import type { ComponentChild } from 'preact'
-import { count, figure } from '../../format.ts'
-import { Confirm, textIn } from '../../parts.tsx'
+import { count, figure, textIn } from '../../format.ts'
+import { Confirm } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Effects } from '../../sheet/dialog.tsx'
 import { soldBy } from '../../sold-by.ts'

@@ -2,8 +2,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import { LANGUAGES, type Language } from '../../../../../shared/api/fields.ts'
 import { admin, read } from '../../api.ts'
-import { languageName } from '../../format.ts'
-import { textIn } from '../../parts.tsx'
+import { languageName, textIn } from '../../format.ts'
 import { type Readers, readersOf } from './readers.ts'
 
 /** The texts of a form by language, without empty ones. */

@@ -2,8 +2,7 @@
 
 import type { ViewRule } from '../../../../../shared/api/operators/views.ts'
 import { plural } from '../../../../../shared/format.ts'
-import { count } from '../../format.ts'
-import { textIn } from '../../parts.tsx'
+import { count, textIn } from '../../format.ts'
 
 export type Kind = ViewRule['kind']
 

@@ -1,6 +1,6 @@
 /** The fields of an endpoint: its address, its events, and its name. */
 
-import { textIn } from '../../parts.tsx'
+import { textIn } from '../../format.ts'
 import { Labelled } from '../../sheet/controls.tsx'
 import type { Change, Endpoint } from './calls.ts'
 

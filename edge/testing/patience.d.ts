@@ -1,8 +1,2 @@
-/** A file as text, by Vite. */
-declare module '*?raw' {
-  const text: string
-  export default text
-}
-
 /** The factor by which all limits are longer than usual (test/run/patience.ts). */
 declare const __PATIENCE__: number
