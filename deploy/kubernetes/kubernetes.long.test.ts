@@ -5,6 +5,7 @@ import { execa } from 'execa'
 import type { Deployment } from 'kubernetes-models/apps/v1/Deployment'
 import type { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'
 import type { Job } from 'kubernetes-models/batch/v1/Job'
+import type { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress'
 import type { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import type { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
 import type { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
@@ -189,5 +190,23 @@ describe.each(['staging', 'production'])('%s', (environment) => {
     })
     const named = serving().flatMap(({ ports = [] }) => ports.map(({ name }) => name))
     expect(new Set(opened)).toEqual(new Set(named))
+  })
+
+  test('the example of an ingress leads each host to a port of a service', async () => {
+    const documents = parseAllDocuments(readFileSync(`${folder}ingress.example.yaml`, 'utf8'))
+    const ingresses: Ingress[] = documents.map((one) => one.toJS())
+    const { Ingress: Model } = await import('kubernetes-models/networking.k8s.io/v1/Ingress')
+    for (const one of ingresses) {
+      expect(() => new Model(one).validate()).not.toThrow()
+      const [host, ...others] = (one.spec?.rules ?? []).map((rule) => rule.host)
+      expect(others).toEqual([])
+      expect(one.spec?.tls?.flatMap(({ hosts }) => hosts)).toEqual([host])
+      const backends = one.spec?.rules?.flatMap(({ http }) => http?.paths.map(({ backend }) => backend.service))
+      for (const backend of backends ?? []) {
+        const service = all('Service').find(({ metadata }) => metadata?.name === backend?.name)
+        expect(service?.spec?.ports?.map(({ name }) => name)).toContain(backend?.port?.name)
+      }
+    }
+    expect(ingresses).toHaveLength(2)
   })
 })

@@ -52,7 +52,7 @@ resource "aws_db_instance" "postgres" {
   storage_encrypted            = true
   multi_az                     = true
   db_name                      = "flash_sale"
-  username                     = "flash_sale"
+  username                     = "flash_sale_owner"
   password                     = random_password.store["postgres"].result
   db_subnet_group_name         = aws_db_subnet_group.postgres.name
   vpc_security_group_ids       = var.security_groups
@@ -98,7 +98,7 @@ resource "aws_elasticache_replication_group" "redis" {
 
 locals {
   postgres = "${aws_db_instance.postgres.endpoint}/flash_sale?sslrootcert=/authorities/postgres.pem"
-  database = "postgres://flash_sale:${random_password.store["postgres"].result}@${local.postgres}"
+  database = "postgres://flash_sale_owner:${random_password.store["postgres"].result}@${local.postgres}"
   redis    = aws_elasticache_replication_group.redis.primary_endpoint_address
 }
 
