@@ -89,6 +89,8 @@ const WAITS = 0.01
 /** An order that aims disturbs calls at some points much more often: at those that matter, or one in so many of all. */
 const AIMED = 0.35
 const AIMS = 12
+/** What matters at a point comes so often. */
+const FAULTY = 0.5
 /** The fate of a call that only comes later than others, in the lists of those that may. */
 const HELD = 1
 /** Half of these disturbances are of one kind, for which this draws, since some faults need the same one twice. */
@@ -145,7 +147,7 @@ export class SeededDecisions extends Decisions {
   protected chooseFate(fates: readonly Fate[], point: string): number {
     const count = fates.length
     const fault = this.#faults[point]
-    if (fault !== undefined && fates.includes(fault) && this.#random() < AIMED) return fates.indexOf(fault)
+    if (fault !== undefined && fates.includes(fault) && this.#random() < FAULTY) return fates.indexOf(fault)
     const isAimed = this.#aims.includes(point) || this.#aims.includes(hashOf(point) % AIMS)
     if (this.#random() >= (isAimed ? AIMED : this.#disturbed)) return 0
     if (this.#isCalm) return HELD

@@ -87,8 +87,11 @@ export interface Step {
 const MAX_STEPS = 3_000
 /** Where nothing else can go, time moves to the next timer, so often at most between two other steps. */
 const MAX_IDLE_MOVES = 200
-/** A call without an answer after this real time is looked for among those that wait for a lock. */
-const BLOCKED_AFTER_MS = 4
+/**
+ * A call without an answer after this real time is looked for among those that wait for a lock, and after twice as
+ * long again: on a busy machine each look delays the others.
+ */
+const BLOCKED_AFTER_MS = 6
 /** A call that is held arrives after so long, by when all that can go without it has gone. */
 const HELD_MS = 5
 /** A slow store takes so long to do, or to answer, what it is asked: longer than anybody waits for it. */
@@ -232,8 +235,8 @@ export class Scheduler {
     void pending.then(() => {
       parked.isDone = true
     })
-    for (;;) {
-      await Promise.race([pending, delay(BLOCKED_AFTER_MS)])
+    for (let afterMs = BLOCKED_AFTER_MS; ; afterMs *= 2) {
+      await Promise.race([pending, delay(afterMs)])
       if (parked.isDone) return conclude(await pending)
       if ((await blocked()) > this.#parked.length) {
         this.#parked.push(parked)
@@ -246,8 +249,8 @@ export class Scheduler {
   /** Waits until each parked call is done, or known to wait still. */
   async #untilUnblocked(withinMs = 0): Promise<void> {
     const untilMs = performance.now() + withinMs
-    for (;;) {
-      await Promise.race([...this.#parked.map(({ pending }) => pending), delay(BLOCKED_AFTER_MS)])
+    for (let afterMs = BLOCKED_AFTER_MS; ; afterMs *= 2) {
+      await Promise.race([...this.#parked.map(({ pending }) => pending), delay(afterMs)])
       const waiting = this.#parked.filter(({ isDone }) => !isDone)
       if (waiting.length === 0) break
       const isAll = ((await waiting[0]?.blocked()) ?? 0) >= waiting.length

@@ -14,7 +14,10 @@ import type { Judge, Told } from './judge.ts'
 import type { LedgerWorld } from './ledger-port.ts'
 import type { Member, Members, Round, World } from './members.ts'
 
-export type Actor =
+/** inTurn: it begins once the one before it that has its turn has ended, as in a story. */
+export type Actor = Acting & { readonly inTurn?: true }
+
+type Acting =
   | {
       readonly does: 'buys'
       readonly name: string
@@ -95,14 +98,28 @@ export const sentenceOf = (actor: Actor): string => {
   }
 }
 
-/** Puts an actor on the stage, who begins whenever it is their turn. */
-export function enter(stage: Stage, actor: Actor): void {
+/** Puts actors on the stage, who begin whenever it is their turn. */
+export function enterAll(stage: Stage, actors: readonly Actor[]): void {
+  let before: Promise<void> | undefined
+  for (const actor of actors) {
+    if (!actor.inTurn) void enter(stage, actor)
+    else before = before ? before.then(() => enter(stage, actor)) : enter(stage, actor)
+  }
+}
+
+/** Resolves once the actor has ended. */
+export function enter(stage: Stage, actor: Actor): Promise<void> {
   const { scheduler } = stage
   const [name, what] = [nameOf(actor), sentenceOf(actor)]
-  const now = (go: () => Promise<void>) => scheduler.add({ owner: undefined, name, what, fates: ['done'], go })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const now = (work: () => Promise<void>) => {
+    const go = () => work().finally(resolve)
+    scheduler.add({ owner: undefined, name, what, fates: ['done'], go })
+  }
   if (actor.does === 'waits') now(() => scheduler.moveTime(actor.ms))
   else if (actor.does === 'happens') now(() => happen(stage, actor.what))
-  else scheduler.actor(what, () => act(stage, actor), name)
+  else scheduler.actor(what, () => act(stage, actor).finally(resolve), name)
+  return promise
 }
 
 async function act(stage: Stage, actor: Exclude<Actor, { does: 'waits' | 'happens' }>): Promise<void> {

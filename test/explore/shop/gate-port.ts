@@ -47,6 +47,8 @@ export class GateWorld {
   isAway = false
   /** How often something was done that may have changed it. */
   changes = 0
+  /** How many rebuilds could not open it, because another one had fenced it meanwhile. */
+  overtaken = 0
   /** True if it has a replica: then what is promised is on both. */
   hasReplica = false
 
@@ -58,6 +60,7 @@ export class GateWorld {
   async begin(nowMs: number, hasReplica: boolean): Promise<void> {
     await this.client.flushall()
     this.#runs = 0
+    this.overtaken = 0
     this.isAway = false
     this.hasReplica = hasReplica
     await Promise.all([this.setClock(nowMs), this.restart()])
@@ -102,7 +105,9 @@ export class GateWorld {
         effect: async () => {
           if (this.isAway) throw new Error('Connection is closed.')
           if (!READS.test(what)) this.changes++
-          return effect()
+          const answer = await effect()
+          if (commands === 'unfenceGate' && answer === 0) this.overtaken++
+          return answer
         },
         failure: (fate) => {
           throw new Error(fate === 'failed' ? 'Connection is closed.' : 'Command timed out')

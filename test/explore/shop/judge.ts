@@ -55,7 +55,7 @@ export interface JudgeOptions {
   /** An operator may change what is for sale, which the gate learns later. */
   readonly hasOperator: boolean
   readonly ledger: Pick<LedgerWorld, 'sql' | 'changes' | 'scheduler'>
-  readonly gate: Pick<GateWorld, 'client' | 'changes'>
+  readonly gate: Pick<GateWorld, 'client' | 'changes' | 'overtaken'>
   readonly bank: Bank
 }
 
@@ -245,6 +245,8 @@ export class Judge {
   async lookWhenIdle(): Promise<void> {
     const [gate, { orders, products }] = [await this.#gate(), await this.#ledger()]
     const { stock, holds, run, intents } = gate
+    const { overtaken } = this.#options.gate
+    if (overtaken > 0) throw new Broken('one rebuild goes at a time', `${overtaken} could not open the gate`)
     if (stock.run !== run || stock.fence !== undefined || intents.size > 0) return
     const open = orders.filter(({ status }) => HELD.includes(status)).map(({ id }) => id)
     for (const hold of holds) if (!open.includes(hold)) throw new Broken('without a fault the gate never drifts', hold)

@@ -6,7 +6,7 @@ import { saleOf } from '../../lib/samples.ts'
 import { type Decisions, ReplayedDecisions, SeededDecisions } from '../decisions.ts'
 import { BEGIN_MS, type Fate, Scheduler, type Step } from '../scheduler.ts'
 import type { Order } from '../shrink.ts'
-import { type Actor, enter, type Stage } from './actors.ts'
+import { type Actor, enter, enterAll, type Stage } from './actors.ts'
 import { Bank } from './bank.ts'
 import { Judge } from './judge.ts'
 import { Members, type Round } from './members.ts'
@@ -76,7 +76,7 @@ async function play(stores: Stores, actors: readonly Actor[], decisions: Decisio
   let error: Error | undefined
   try {
     await begin(stage, decisions)
-    for (const actor of actors) enter(stage, actor)
+    enterAll(stage, actors)
     await scheduler.run()
     acted = scheduler.steps.length
     decisions.isCalm = true
@@ -174,7 +174,7 @@ async function untilQuiet(stage: Stage, worker: readonly Round[]): Promise<void>
   ledger.isAway = false
   const rounds = async (names: readonly Round[]) => {
     for (const round of names) {
-      enter(stage, { does: 'works', round, at: 'worker 1' })
+      void enter(stage, { does: 'works', round, at: 'worker 1' })
       await scheduler.run()
     }
   }

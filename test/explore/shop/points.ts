@@ -16,7 +16,7 @@ const STATEMENTS: readonly (readonly [RegExp, string])[] = [
   [/left_ms, \(select name from products/, 'reads orders'],
   [/^select distinct sale_id, product_id from orders/, 'reads which products have overdue holds'],
   [/^select order_id from orders where sale_id = \? and product_id/, 'reads overdue holds'],
-  [/^select order_id, payment_method from orders/, 'reads payments to begin'],
+  [/^select sale_id, order_id, payment_method from orders/, 'reads payments to begin'],
   [/^with rooms as/, 'takes jobs'],
   [/^with ended as materialized/, 'ends jobs'],
   [/^insert into jobs/, 'adds jobs'],

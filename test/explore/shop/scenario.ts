@@ -59,6 +59,8 @@ interface Theme {
   readonly first?: readonly Actor[]
   /** These act in this order, among the others. */
   readonly plot?: readonly Actor[]
+  /** True if each of a story, the buyers and then those of the plot, begins once the one before has ended. */
+  readonly isStory?: boolean
   /** Time passes by one of these at once. */
   readonly passes: readonly number[]
   /** The points at which a fault matters most. */
@@ -145,19 +147,18 @@ const THEMES: readonly Theme[] = [
     passes: [OVER_MS, OVER_MS, LATE_MS],
     aims: [...REBUILDS, RECORDS, ENDS],
   },
-  // Buyers who come between the begin of a rebuild and its fence.
+  // Buyers who are promised orders between the begin of a rebuild and its fence.
   {
     ...CHECKOUT,
     buyers: 1,
     tabs: 1,
-    isLate: true,
     rounds: ['records intents'],
     works: 0,
-    plot: [operates('rebuilds the gate', 'worker 1'), happens('Postgres goes away')],
+    first: [operates('rebuilds the gate', 'worker 1')],
     passes: [300],
     aims: [FENCES],
     isOrdered: true,
-    faults: { [FENCES]: 'held' },
+    faults: { [FENCES]: 'held', [RECORDS]: 'failed', [CARTS]: 'failed' },
   },
   // A Redis that loses what it had.
   {
@@ -274,13 +275,19 @@ const THEMES: readonly Theme[] = [
   // A declined charge that is authorized after all, as its hold ends.
   {
     ...PAYMENTS,
-    buyers: 1,
+    buyers: 0,
     tabs: 0,
+    isStory: true,
     methods: ['declined-first'],
-    rounds: ['runs jobs', 'runs jobs', 'compares charges'],
-    works: 2,
+    rounds: ['runs jobs'],
+    works: 0,
     operations: [],
-    plot: [works('runs jobs', 'worker 1'), passes(OVER_MS), works('sweeps the holds of the ledger', 'worker 1')],
+    plot: [
+      passes(100),
+      works('runs jobs', 'worker 1'),
+      passes(OVER_MS),
+      works('sweeps the holds of the ledger', 'worker 1'),
+    ],
     passes: [300],
     aims: [ACCEPTS_LATER, MOVES],
     isOrdered: true,
@@ -315,12 +322,14 @@ const THEMES: readonly Theme[] = [
     ...PAYMENTS,
     buyers: 0,
     tabs: 0,
+    isStory: true,
     methods: ['ok'],
     after: ['pays'],
     rounds: ['runs jobs'],
-    works: 2,
+    works: 0,
     operations: [],
     plot: [
+      passes(100),
       works('runs jobs', 'worker 1'),
       passes(1_100),
       works('runs jobs', 'worker 1'),
@@ -348,6 +357,7 @@ export function actorsFrom(seed: number, part: PartName): Actor[] {
   const { random, upTo, oneOf, several } = chanceOf(seed ^ 0x7654321)
   const { has } = termsFrom(seed)
   const theme = themeOf(seed, part)
+  const inTurn = (actor: Actor): Actor => (theme.isStory ? { ...actor, inTurn: true } : actor)
   const buyer = (name: string): Extract<Actor, { does: 'buys' }> => ({
     does: 'buys',
     name,
@@ -377,7 +387,7 @@ export function actorsFrom(seed: number, part: PartName): Actor[] {
   const waits = several(3, (): Actor => ({ does: 'waits', ms: oneOf(theme.passes) }))
   // Undisturbed, buyers come early, and workers early and late; what happens to all of them is in between.
   const TURNS = {
-    buys: theme.isLate || random() < 0.5 ? [0, 2.5] : [0, 1],
+    buys: theme.isStory ? [0, PLOT[0]] : theme.isLate || random() < 0.5 ? [0, 2.5] : [0, 1],
     waits: [0.5, 2],
     happens: [0.5, 2],
     operates: [1, 2],
@@ -388,9 +398,9 @@ export function actorsFrom(seed: number, part: PartName): Actor[] {
   const turns = plot.map(() => PLOT[0] + random() * (PLOT[1] - PLOT[0])).toSorted((a, b) => a - b)
   const plotted = [
     ...begins.map((actor) => ({ actor, turn: -1 })),
-    ...plot.map((actor, i) => ({ actor, turn: turns[i] ?? 0 })),
+    ...plot.map((actor, i) => ({ actor: inTurn(actor), turn: turns[i] ?? 0 })),
   ]
-  return [...people, ...tabs, ...works, ...operates, ...happens, ...waits]
+  return [...people.map(inTurn), ...tabs, ...works, ...operates, ...happens, ...waits]
     .map((actor) => ({ actor, turn: turnOf(actor) }))
     .concat(plotted)
     .sort((a, b) => a.turn - b.turn)
