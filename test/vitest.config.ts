@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { assetsDefinition } from '../dev/lib/build.ts'
 import { PATIENCE } from './run/patience.ts'
 import { few, first, inNode, many } from './run/project-options.ts'
-import { testsByProject } from './run/tiers.ts'
+import { startsPrograms, testsByProject } from './run/tiers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
@@ -21,10 +21,12 @@ process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 /** A worker is reused only for the same project. */
 const ORDER = ['check', 'edge', 'system', 'origin', 'pure']
 
+/** The longest files of a project start first, so that no worker is alone with one at the end. */
 class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const rank = ({ project }: TestSpecification) => ORDER.indexOf(project.name)
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      2 * ORDER.indexOf(project.name) + (startsPrograms(moduleId) ? 0 : 1)
     return sorted.toSorted((a, b) => rank(a) - rank(b))
   }
 }

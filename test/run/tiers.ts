@@ -43,6 +43,10 @@ function projectOf(file: string, direct: readonly string[], reached: ReadonlySet
   return file.startsWith('test/') || direct.some((name) => SYSTEM.test(name)) ? 'system' : 'origin'
 }
 
+/** These tests start programs of their own, and take longest. */
+const STARTS = /\b(useOwnOrigin|useReturning|startSystem)\(|lib\/(starting|command)\.ts'/
+export const startsPrograms = (file: string) => STARTS.test(readFileSync(file, 'utf8'))
+
 function closure(direct: readonly string[], imports: (file: string) => readonly string[]): Set<string> {
   const reached = new Set(direct)
   // Iterating a set includes elements that are added meanwhile.
