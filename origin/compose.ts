@@ -267,8 +267,16 @@ export async function compose(config: Config, log: Logger, stops: Stop[], runtim
     const load = () => loadShedder.load()
     const webhookCounts = new WebhookCounts()
     const sending = { sql, sealer: webhookSealer, sender: webhookSender, counts: webhookCounts }
-    const deliverer = new Deliverer({ ...sending, metrics, log, load })
-    const mailer = createMailer({ config, keys: keys.order, sql, sender: webhookSender, metrics, log })
+    const deliverer = new Deliverer({ ...sending, metrics, log, load, trace: tracer.draw })
+    const mailer = createMailer({
+      config,
+      keys: keys.order,
+      sql,
+      sender: webhookSender,
+      metrics,
+      log,
+      trace: tracer.draw,
+    })
     const views = { sql: viewSql, redis, rules: viewRules, work, metrics }
     const own = {
       announceNoted: publishPost,

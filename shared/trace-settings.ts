@@ -13,7 +13,8 @@ function readHeaders(text: string): Record<string, string> | null {
   }
 }
 
-export const traceSettings = (service: string) => ({
+/** `share` says what is drawn by chance. */
+export const traceSettings = (service: string, share: string) => ({
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     v.pipe(
       v.string(),
@@ -32,20 +33,22 @@ export const traceSettings = (service: string) => ({
     'Headers sent to it, `name=value,name=value`, percent-encoded; a secret where one of them is',
   ),
   OTEL_SERVICE_NAME: setting(v.string(), service, 'Name of this half in traces'),
-})
-
-export const edgeTraceSettings = {
-  ...traceSettings('flash-sale-edge'),
   OTEL_TRACES_SAMPLER_ARG: setting(
     v.pipe(v.string(), v.regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a share from 0 to 1'), v.transform(Number)),
     '0.01',
-    'Share of the calls that are traced; the edge draws them, and the origin records those',
+    share,
   ),
-}
+})
+
+export const edgeTraceSettings = traceSettings(
+  'flash-sale-edge',
+  'Share of the calls that are traced; the edge draws them, and the origin records those',
+)
 
 /** What exports spans of one half. */
 export interface TraceSettings {
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined
   readonly OTEL_EXPORTER_OTLP_HEADERS: Readonly<Record<string, string>>
   readonly OTEL_SERVICE_NAME: string
+  readonly OTEL_TRACES_SAMPLER_ARG: number
 }

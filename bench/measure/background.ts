@@ -68,8 +68,20 @@ export async function openBackground(system: System, env: Readonly<Record<string
   const { charges, captures } = await startPayments(paying)
   const sender = new Sender({ allowPrivate: true, allowHttp: true })
   const sealer = new SecretSealer(config.WEBHOOK_KEYS)
-  const deliverer = new Deliverer({ ...deps, sealer, sender, load: () => 'light', counts: new WebhookCounts() })
-  const mailer = createMailer({ ...deps, keys: importSecrets(config.ORDER_KEYS ?? { keys: [] }), sender })
+  const deliverer = new Deliverer({
+    ...deps,
+    sealer,
+    sender,
+    load: () => 'light',
+    counts: new WebhookCounts(),
+    trace: tracer.draw,
+  })
+  const mailer = createMailer({
+    ...deps,
+    keys: importSecrets(config.ORDER_KEYS ?? { keys: [] }),
+    sender,
+    trace: tracer.draw,
+  })
 
   const isEmpty = async (queue: QueueName) =>
     (await sql`select from jobs where queue = ${queue} and state = 'pending' limit 1`).length === 0

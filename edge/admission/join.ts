@@ -6,8 +6,9 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { type Call, refuse } from '../http/call.ts'
 import { isCrowded, limitAddress, limitJoins } from '../http/limits/rate-limits.ts'
+import { traced } from '../http/trace.ts'
 import { whereOf } from '../http/where.ts'
-import { type NotTaken, takeNumber } from '../queue/numbers/numbers.ts'
+import { type NotTaken, type Taken, takeNumber } from '../queue/numbers/numbers.ts'
 import { count, type SaleNow } from '../queue/sale-cache.ts'
 import { inLine } from '../queue/sale-now.ts'
 import { issuePlace, lineOf, type Place, renewPlace } from '../visitor/credentials.ts'
@@ -62,7 +63,7 @@ async function newPlace(
   const { now, visitor, proof, hasProved } = await admit(known, await visitorOf(lost, call), counts, call)
   const missed = lost && { line: known.line, number: lost.claims.num }
   const recorded = visitor.known ? { name: visitor.name, paidWith: proof?.paidWith, missed } : null
-  const taken = await takeNumber(now, recorded, call)
+  const taken = await traced('take number', () => takeNumber(now, recorded, call), describeTaken, call)
   if (typeof taken === 'string') return refuseNumber(taken, now)
   const { first } = taken
   // A visitor who joins again keeps the source that brought them.
@@ -82,6 +83,12 @@ function countNetwork(counts: Partial<JoinCounts>, counted: [joined: number, unp
   const { asn } = whereOf(call)
   if (asn !== null) counts.networks = { [asn]: counted }
 }
+
+/** An unknown visitor gets a number of this isolate's block, mostly from memory. */
+const describeTaken = (taken: Taken | NotTaken) => ({
+  attributes: { 'queue.outcome': typeof taken === 'string' ? taken : taken.first ? 'new' : 'again' },
+  isError: taken === 'unreachable',
+})
 
 function refuseNumber(reason: NotTaken, now: SaleNow): never {
   if (reason === 'paid-already') return refuseProof(now)

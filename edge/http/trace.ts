@@ -1,5 +1,5 @@
 /**
- * Traces of calls that reach the origin. Each call is drawn by chance alone: a buyer who sends a `traceparent` cannot
+ * Traces of calls that reach the origin, and of joins. Each call is drawn by chance alone: a buyer who sends a `traceparent` cannot
  * have their calls recorded, and their trace is a link of ours. The origin records what the edge has drawn. Spans leave
  * after the response. A collector that is slow or gone costs spans, never a call.
  */
@@ -53,13 +53,34 @@ export async function tracedFetch(
   }
 }
 
+/** Does the work of this half's objects, within a span of its own where the call is traced. */
+export async function traced<T>(
+  name: string,
+  work: () => Promise<T>,
+  describe: (result: T) => Pick<Span, 'attributes' | 'isError'>,
+  { trace }: Pick<Call, 'trace'>,
+): Promise<T> {
+  if (!trace) return work()
+  const startMs = Date.now()
+  let about: Pick<Span, 'attributes' | 'isError'> = { attributes: {}, isError: true }
+  try {
+    const result = await work()
+    about = describe(result)
+    return result
+  } finally {
+    const { spanId: parentSpanId } = trace.context
+    const times = { startMs, endMs: Date.now() }
+    trace.spans.push({ ...childOf(trace.context, random), parentSpanId, name, kind: KIND.client, ...times, ...about })
+  }
+}
+
 const statusOf = (status: number | undefined): Attributes =>
   status === undefined ? {} : { 'http.response.status_code': status }
 
 let exports = 0
 let dropped = 0
 
-/** Sends the spans of a call that has reached the origin, after its response. */
+/** Sends the spans of a call that has any but its own, after its response. */
 export function endTrace({ trace, request, requestId, config, nowMs, ctx }: Call, { status }: Response): void {
   if (!trace || trace.spans.length === 0) return
   if (exports >= MAX_EXPORTS) {

@@ -99,7 +99,7 @@ const Settings = v.object({
   ),
   ALERT_PAGERDUTY_URL: setting(httpUrl, 'https://events.pagerduty.com/v2/enqueue', 'Where its events are sent'),
   LOG_LEVEL: setting(oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least severe lines logged'),
-  ...traceSettings('flash-sale-origin'),
+  ...traceSettings('flash-sale-origin', 'Share of the mails and webhooks that are traced; the edge draws calls'),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
   ADMIN_TOKEN_ALSO: optional(longBearer, 'Another one that is accepted: while the secret is changed'),
   EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin'),

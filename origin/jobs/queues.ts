@@ -144,6 +144,9 @@ export interface Job<Name extends QueueName = QueueName> {
   readonly waitedMs: number
 }
 
+/** What a trace says of an attempt. */
+export const attemptOf = ({ attempt, waitedMs }: Job) => ({ 'job.attempt': attempt, 'job.waited_ms': waitedMs })
+
 /** The period in which another attempt makes sense. */
 export interface Wish {
   /** The next attempt is no sooner than this, as the recipient demands. */

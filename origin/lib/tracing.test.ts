@@ -10,14 +10,15 @@ import { scopes, Tracer, traced, traceHeaders, traceparentNow } from './tracing.
 const [ONE, OTHER] = ['0af7651916cd43dd8448eb211c80319c', '1af7651916cd43dd8448eb211c80319c']
 const traceparent = (trace: string | undefined) => `00-${trace}-b7ad6b7169203331-01`
 
-async function startTraced(endpoint?: string) {
+async function startTraced(share = 0) {
   const collector = await startCollector()
   onTestFinished(() => collector.stop())
   const metrics = createMetrics()
   const settings = {
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint ?? collector.url,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_HEADERS: {},
     OTEL_SERVICE_NAME: 'test',
+    OTEL_TRACES_SAMPLER_ARG: share,
   }
   const tracer = new Tracer({ settings, metrics, log: pino({ level: 'silent' }) })
   const count = async (outcome: string) => {
@@ -80,6 +81,21 @@ test('work goes on with the trace that its job has noted, and what it calls is t
   expect(more).toEqual([])
   expect(told).toEqual({ traceparent: `00-${ONE}-${span?.spanId}-01` })
   expect(span).toMatchObject({ parentSpanId: 'b7ad6b7169203331', status: { code: 2 }, service: 'test' })
+})
+
+test('a job that belongs to no call is a trace of its own, if it is drawn', async () => {
+  const refuse = async () => 'refused'
+  const isRefused = (result: string) => result === 'refused'
+  const [drawn, passed] = [await startTraced(1), await startTraced(0)]
+  for (const { tracer } of [drawn, passed]) {
+    expect(await tracer.draw('send webhook', { 'job.attempt': 2 }, refuse, isRefused)).toBe('refused')
+    await tracer.stop()
+  }
+  const [{ parentSpanId, ...span } = Object(), ...more] = drawn.collector.spans
+  expect([parentSpanId, more, passed.collector.spans]).toEqual([undefined, [], []])
+  const attributes = [{ key: 'job.attempt', value: { intValue: '2' } }]
+  expect(span).toMatchObject({ name: 'send webhook', kind: 5, attributes, status: { code: 2 } })
+  expect(drawn.collector.faults).toEqual([])
 })
 
 test('spans that find the queue full are dropped and counted, and those that fail are not sent again', async () => {

@@ -1,7 +1,7 @@
 /**
  * Traces of the origin. A call that the edge has drawn brings its span in `traceparent`; what is done for it is
- * recorded as spans below, also in a batch with others, and in the worker that charges its order. Nothing else is
- * recorded. Spans wait in a bounded queue and are exported in batches: one that finds it full is dropped and counted,
+ * recorded as spans below, also in a batch with others, and in the worker that charges its order. Mails and webhooks
+ * belong to no call; a share of them is drawn here. Nothing else is recorded. Spans wait in a bounded queue and are exported in batches: one that finds it full is dropped and counted,
  * and no call ever waits for the collector.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -14,6 +14,7 @@ import {
   childOf,
   exportOf,
   KIND,
+  newTrace,
   readTraceparent,
   type Span,
   TRACEPARENT_HEADER,
@@ -61,31 +62,42 @@ export const traceparentNow = (): string | undefined => traceHeaders()[TRACEPARE
 /** Does the work, a call of another server, within a span of each traced call that it is done for. */
 export function traced<T>(name: string, work: () => Promise<T>, attributes: Attributes = {}): Promise<T> {
   const parents = current.getStore()
-  return parents === undefined ? work() : record(parents, name, KIND.client, work, attributes)
+  return parents === undefined ? work() : recordBelow(parents, work, { name, kind: KIND.client, attributes })
 }
 
 const nowMs = () => performance.timeOrigin + performance.now()
 
+type About = Pick<Span, 'name' | 'kind' | 'attributes'>
+/** A span that is being recorded; the root of a trace has no parent. */
+interface Recorded extends Scope {
+  readonly parentSpanId?: string
+}
+
+function recordBelow<T>(parents: readonly Scope[], work: () => Promise<T>, about: About): Promise<T> {
+  const below = ({ tracer, context }: Scope): Recorded => {
+    const { spanId: parentSpanId } = context
+    return { tracer, context: childOf(context, randomBytes), parentSpanId }
+  }
+  return record(parents.map(below), work, about)
+}
+
+/** `failed` says of a result that it is an error, beside what is thrown. */
 async function record<T>(
-  parents: readonly Scope[],
-  name: string,
-  kind: Span['kind'],
+  spans: readonly Recorded[],
   work: () => Promise<T>,
-  attributes: Attributes,
+  about: About,
+  failed: (result: T) => boolean = () => false,
 ): Promise<T> {
-  const own = parents.map(({ tracer, context }): Scope => ({ tracer, context: childOf(context, randomBytes) }))
   const startMs = nowMs()
   let isError = true
   try {
-    const result = await current.run(own, work)
-    isError = false
+    const result = await current.run(spans, work)
+    isError = failed(result)
     return result
   } finally {
     const endMs = nowMs()
-    own.forEach(({ tracer, context }, i) => {
-      const parentSpanId = parents[i]?.context.spanId as string
-      tracer.add({ ...context, parentSpanId, name, kind, startMs, endMs, attributes, isError })
-    })
+    for (const { tracer, context, parentSpanId } of spans)
+      tracer.add({ ...context, ...(parentSpanId && { parentSpanId }), ...about, startMs, endMs, isError })
   }
 }
 
@@ -148,7 +160,20 @@ export class Tracer {
   /** Goes on with the trace that a job has noted, within a span. */
   readonly resume = <T>(noted: string | undefined, name: string, work: () => Promise<T>): Promise<T> => {
     const context = this.#send ? readTraceparent(noted) : null
-    return context ? record([{ tracer: this, context }], name, KIND.consumer, work, {}) : work()
+    const about = { name, kind: KIND.consumer, attributes: {} }
+    return context ? recordBelow([{ tracer: this, context }], work, about) : work()
+  }
+
+  /** Does the work of a job that belongs to no call. A share of such jobs is drawn, and each of these is a trace. */
+  readonly draw = <T>(
+    name: string,
+    attributes: Attributes,
+    work: () => Promise<T>,
+    failed: (result: T) => boolean,
+  ): Promise<T> => {
+    if (!this.#send || Math.random() >= this.#deps.settings.OTEL_TRACES_SAMPLER_ARG) return work()
+    const root = { tracer: this, context: newTrace(randomBytes) }
+    return record([root], work, { name, kind: KIND.consumer, attributes }, failed)
   }
 
   add(span: Span): void {

@@ -8,9 +8,10 @@ import type { Config } from '../base/config.ts'
 import type { Metrics } from '../base/metrics.ts'
 import { openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
-import type { Ended, Job, Outcome } from '../jobs/queues.ts'
+import { attemptOf, type Ended, type Job, type Outcome } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import type { LoopDeps } from '../lib/loop.ts'
+import type { Tracer } from '../lib/tracing.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { Push, usefulMs } from './channels/push.ts'
@@ -48,6 +49,7 @@ interface MailDeps {
   readonly sql: Sql
   /** The sender connects to push services. */
   readonly sender: Pick<Sender, 'send'>
+  readonly trace: Tracer['draw']
   readonly metrics: Pick<Metrics, 'mails' | 'findings'>
   readonly log: LoopDeps['log']
 }
@@ -133,14 +135,15 @@ export class Mailer implements Consumer<'mail'> {
   }
 
   async #attempt(job: Job<'mail'>, about: About | undefined): Promise<Outcome> {
-    const { sql, metrics, log } = this.#deps
+    const { sql, metrics, log, trace } = this.#deps
     if (!about || (about.email === null && about.push === null))
       return { end: 'dead', error: 'the address was deleted' }
     if (!isCurrent(job.data, about)) return { end: 'done' }
     const withinMs = about.push === null ? Number.POSITIVE_INFINITY : pushedWithinMs(job)
     if (withinMs <= 0) return { end: 'dead', error: 'it would come too late' }
     try {
-      await withTimeout(this.#send(job.data, about, withinMs), SEND_TIMEOUT_MS)
+      const sending = () => withTimeout(this.#send(job.data, about, withinMs), SEND_TIMEOUT_MS)
+      await trace(about.push === null ? 'send mail' : 'send push', attemptOf(job), sending, () => false)
       metrics.mails.inc({ outcome: 'sent' })
       return { end: 'done' }
     } catch (thrown) {

@@ -101,6 +101,7 @@ describe('with a shop that answers as it should not', async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       OTEL_EXPORTER_OTLP_HEADERS: {},
       OTEL_SERVICE_NAME: '',
+      OTEL_TRACES_SAMPLER_ARG: 0,
     }
     const tracer = new Tracer({ settings, metrics: createMetrics(), log: pino({ level: 'silent' }) })
     const noted = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

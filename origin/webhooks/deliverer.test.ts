@@ -52,6 +52,7 @@ function start(load: () => Load = () => 'light') {
     log,
     load,
     counts: new WebhookCounts(),
+    trace: (_name, _attributes, work) => work(),
   })
   const runner = new JobRunner({ sql, log }, [deliverer])
   const worker = {

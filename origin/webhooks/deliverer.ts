@@ -6,8 +6,9 @@ import type { Logger } from 'pino'
 import type { Metrics } from '../base/metrics.ts'
 import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Consumer, End } from '../jobs/job-runner.ts'
-import { type Ended, type Job, type JobData, type Outcome, QUEUES, type WebhookTry } from '../jobs/queues.ts'
+import { attemptOf, type Ended, type Job, type JobData, type Outcome, QUEUES, type WebhookTry } from '../jobs/queues.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { Tracer } from '../lib/tracing.ts'
 import type { WebhookCounts } from './counts.ts'
 import type { Load } from './pace.ts'
 import { afterAttempt, HEALTHY, type Health, isFailing, isLasting, isResting, roomFor, shareOf } from './pace.ts'
@@ -42,6 +43,7 @@ interface DelivererDeps {
   readonly log: Logger
   readonly load: () => Load
   readonly counts: Pick<WebhookCounts, 'add'>
+  readonly trace: Tracer['draw']
 }
 
 /** A message that this worker has taken. */
@@ -149,13 +151,20 @@ export class Deliverer implements Consumer<'webhook'> {
   }
 
   async #send(channel: Channel, { job, end }: Message): Promise<void> {
-    const { metrics, log, sender } = this.#deps
+    const { metrics, log, sender, trace } = this.#deps
     const { url, secrets } = channel.endpoint
     const isProbe = isFailing(channel.health)
     const { message, body } = job.data
     const [begun, beganMs] = [new Date(), performance.now()]
     const headers = signedHeaders(secrets, message, body, begun)
-    const { status, error, retryAfterMs } = await sender.send(url, headers, body)
+    const attributes = { 'server.address': new URL(url).hostname, ...attemptOf(job) }
+    const sending = () => sender.send(url, headers, body)
+    const { status, error, retryAfterMs } = await trace(
+      'send webhook',
+      attributes,
+      sending,
+      (sent) => sent.error !== null,
+    )
     channel.sending--
     metrics.webhooks.inc({ outcome: error === null ? 'delivered' : 'failed' })
     const before = channel.health
