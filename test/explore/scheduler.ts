@@ -92,6 +92,7 @@ const MAX_IDLE_MOVES = 200
  * long again: on a busy machine each look delays the others.
  */
 const BLOCKED_AFTER_MS = 6
+const moreRarely = (afterMs: number) => Math.min(2 * afterMs, 50)
 /** A call that is held arrives after so long, by when all that can go without it has gone. */
 const HELD_MS = 5
 /** A slow store takes so long to do, or to answer, what it is asked: longer than anybody waits for it. */
@@ -235,7 +236,7 @@ export class Scheduler {
     void pending.then(() => {
       parked.isDone = true
     })
-    for (let afterMs = BLOCKED_AFTER_MS; ; afterMs *= 2) {
+    for (let afterMs = BLOCKED_AFTER_MS; ; afterMs = moreRarely(afterMs)) {
       await Promise.race([pending, delay(afterMs)])
       if (parked.isDone) return conclude(await pending)
       if ((await blocked()) > this.#parked.length) {
@@ -249,7 +250,7 @@ export class Scheduler {
   /** Waits until each parked call is done, or known to wait still. */
   async #untilUnblocked(withinMs = 0): Promise<void> {
     const untilMs = performance.now() + withinMs
-    for (let afterMs = BLOCKED_AFTER_MS; ; afterMs *= 2) {
+    for (let afterMs = BLOCKED_AFTER_MS; ; afterMs = moreRarely(afterMs)) {
       await Promise.race([...this.#parked.map(({ pending }) => pending), delay(afterMs)])
       const waiting = this.#parked.filter(({ isDone }) => !isDone)
       if (waiting.length === 0) break

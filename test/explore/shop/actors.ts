@@ -116,7 +116,7 @@ export function enter(stage: Stage, actor: Actor): Promise<void> {
     const go = () => work().finally(resolve)
     scheduler.add({ owner: undefined, name, what, fates: ['done'], go })
   }
-  if (actor.does === 'waits') now(() => scheduler.moveTime(actor.ms))
+  if (actor.does === 'waits') now(() => scheduler.moveTime(actor.ms, false))
   else if (actor.does === 'happens') now(() => happen(stage, actor.what))
   else scheduler.actor(what, () => act(stage, actor).finally(resolve), name)
   return promise
@@ -142,8 +142,9 @@ async function buy(stage: Stage, actor: Extract<Actor, { does: 'buys' }>): Promi
   const { members, judge } = stage
   const { name, key, at, after, tries } = actor
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const known = judge.told.find((one) => one.buyer === name && one.key === key && one.kind === 'reserved')?.order
-    const told: Told = { buyer: name, key, kind: 'working', known }
+    const earlier = judge.told.filter((one) => one.buyer === name && one.key === key && one.order !== undefined)
+    const known = earlier.find(({ kind }) => kind === 'reserved')?.order
+    const told: Told = { buyer: name, key, kind: 'working', known, first: earlier[0]?.order }
     judge.told.push(told)
     const member = await members.of(attempt === 1 ? at : otherOf(at))
     // What is thrown is answered with a 503, which says nothing.

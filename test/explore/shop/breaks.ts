@@ -44,6 +44,18 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     to: 'const existing = await this.existing.byVisitor(attempt)',
     part: 'checkout',
   },
+  "a key forgets another key's order that it was answered with": {
+    file: 'origin/checkout/checkout.ts',
+    from: 'if (other !== undefined)\n',
+    to: 'if (false)\n',
+    part: 'checkout',
+  },
+  'a sale that is sold out forgets who has bought': {
+    file: 'origin/checkout/sold-out.ts',
+    from: 'closed.empty.has(productId) && !closed.buyers.has(visitor)',
+    to: 'closed.empty.has(productId)',
+    part: 'payments',
+  },
   'a rebuild forgets the keys of ended orders': {
     file: `${LUA}/restore.lua`,
     from: "    redis.call('HSETNX', KEYS[3], visitor .. ' ' .. key, order .. '|' .. hash)\n",

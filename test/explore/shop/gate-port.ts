@@ -47,6 +47,8 @@ export class GateWorld {
   isAway = false
   /** How often something was done that may have changed it. */
   changes = 0
+  /** How many rebuilds have begun. */
+  fences = 0
   /** How many rebuilds could not open it, because another one had fenced it meanwhile. */
   overtaken = 0
   /** True if it has a replica: then what is promised is on both. */
@@ -60,6 +62,7 @@ export class GateWorld {
   async begin(nowMs: number, hasReplica: boolean): Promise<void> {
     await this.client.flushall()
     this.#runs = 0
+    this.fences = 0
     this.overtaken = 0
     this.isAway = false
     this.hasReplica = hasReplica
@@ -106,6 +109,7 @@ export class GateWorld {
           if (this.isAway) throw new Error('Connection is closed.')
           if (!READS.test(what)) this.changes++
           const answer = await effect()
+          if (what === 'fences the gate') this.fences++
           if (commands === 'unfenceGate' && answer === 0) this.overtaken++
           return answer
         },

@@ -24,8 +24,10 @@ export interface Told {
   /** working: not answered yet; nothing: refused for good; doubt: nobody knows; reserved, promised: with an order. */
   kind: 'working' | 'nothing' | 'doubt' | 'reserved' | 'promised' | 'other order'
   order?: string
-  /** The order that an earlier call with the key had been answered with before this one came. */
+  /** The order that an earlier call with the key had been answered with before this one came, and was told "reserved". */
   readonly known: string | undefined
+  /** The same of any answer: an order of another key is only remembered by the gate. */
+  readonly first: string | undefined
   /** It was told to try again. */
   isPassing?: boolean
   /** It was promised an order that another key of its buyer has made. */
@@ -55,7 +57,7 @@ export interface JudgeOptions {
   /** An operator may change what is for sale, which the gate learns later. */
   readonly hasOperator: boolean
   readonly ledger: Pick<LedgerWorld, 'sql' | 'changes' | 'scheduler'>
-  readonly gate: Pick<GateWorld, 'client' | 'changes' | 'overtaken'>
+  readonly gate: Pick<GateWorld, 'client' | 'changes' | 'overtaken' | 'fences'>
   readonly bank: Bank
 }
 
@@ -200,9 +202,12 @@ export class Judge {
       if (!order || isNote(order)) throw new Broken('201 is an order of the ledger', one.order)
       if (order.visitor !== one.buyer) throw new Broken('201 is an order of its buyer', one.order)
     }
-    for (const { kind, known, isPassing, key } of this.told)
-      if (kind === 'nothing' && known !== undefined && !isPassing)
-        throw new Broken('a key is answered as it was the first time', `${key} had the order ${known}`)
+    const isRemembered = !this.isDisturbed && this.#options.gate.fences === 0
+    for (const { kind, known, first, order, isPassing, key } of this.told) {
+      const had = known ?? (isRemembered ? first : undefined)
+      if (had !== undefined && (order === undefined ? kind === 'nothing' && !isPassing : order !== had))
+        throw new Broken('a key is answered as it was the first time', `${key} had the order ${had}`)
+    }
     for (const [key, calls] of Map.groupBy(this.told, ({ buyer, key }) => `${buyer} ${key}`)) {
       if (calls.some(({ kind }) => kind !== 'nothing' && kind !== 'other order')) continue
       const order = orders.find((o) => `${o.visitor} ${o.key}` === key)

@@ -99,17 +99,14 @@ async function stageOf(stores: Stores, scheduler: Scheduler, terms: SaleTerms, h
   const opens_at = new Date(BEGIN_MS - 60_000).toISOString()
   const { limit, holdSeconds } = terms
   const [product] = saleOf(terms.total).products
-  const products = [product, { ...product, product_id: 'two', name: 'Two' }] as NonNullable<typeof product>[]
+  const two = { ...product, product_id: 'two', name: 'Two' }
+  const products = (terms.has === 'one product' ? [product] : [product, two]) as NonNullable<typeof product>[]
   await writeSale(
     sql,
     SALE,
     saleOf(terms.total, { opens_at, limit_per_visitor: limit, hold_seconds: holdSeconds, products }),
   )
-  const counts = [terms.total, terms.total].map((available, i) => ({
-    product: ['one', 'two'][i] ?? '',
-    available,
-    held: 0,
-  }))
+  const counts = products.map(({ product_id }) => ({ product: product_id, available: terms.total, held: 0 }))
   if (terms.has === 'seats') {
     await addHall(sql, SALE)
     counts.push({ product: 'floor', available: PLACES, held: 0 }, { product: 'stalls', available: SEATS, held: 0 })

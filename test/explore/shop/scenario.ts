@@ -11,7 +11,7 @@ export interface SaleTerms {
   readonly limit: number
   readonly holdSeconds: number
   readonly hasReplica: boolean
-  readonly has: 'units' | 'codes' | 'seats'
+  readonly has: 'units' | 'one product' | 'codes' | 'seats'
 }
 
 const chanceOf = (seed: number) => {
@@ -29,12 +29,13 @@ export function termsFrom(seed: number): SaleTerms {
     limit: 1 + upTo(2),
     holdSeconds: 10,
     hasReplica: random() < 0.4,
-    has: oneOf(['units', 'units', 'codes', 'seats']),
+    has: oneOf(['units', 'units', 'one product', 'codes', 'seats']),
   }
 }
 
 const WANTS: Readonly<Record<SaleTerms['has'], readonly Wants[]>> = {
   units: ['one', 'one', 'one', 'both'],
+  'one product': ['one'],
   codes: ['one', 'with a code', 'with a code'],
   seats: ['a seat', 'a choice of seats', 'one'],
 }
@@ -59,7 +60,7 @@ interface Theme {
   readonly first?: readonly Actor[]
   /** These act in this order, among the others. */
   readonly plot?: readonly Actor[]
-  /** True if each of a story, the buyers and then those of the plot, begins once the one before has ended. */
+  /** True if each of a story, the buyers, the plot and then their tabs, begins once the one before has ended. */
   readonly isStory?: boolean
   /** Time passes by one of these at once. */
   readonly passes: readonly number[]
@@ -94,6 +95,9 @@ const happens = (what: Event): Actor => ({ does: 'happens', what })
 const operates = (what: Operation, at: string): Actor => ({ does: 'operates', what, at })
 const works = (round: Round, at: string): Actor => ({ does: 'works', round, at })
 const passes = (ms: number): Actor => ({ does: 'waits', ms })
+const buys = (name: string, key: string, at: string): Actor => ({
+  ...{ does: 'buys', name, key, at, wants: 'one', units: 1, method: null, after: 'leaves', tries: 1 },
+})
 
 const CHECKOUT: Theme = {
   part: 'checkout',
@@ -248,6 +252,31 @@ const THEMES: readonly Theme[] = [
     passes: [300],
     isOrdered: true,
   },
+  // A key that is answered with the order of another key, which ends before the key comes again.
+  {
+    ...CHECKOUT,
+    buyers: 0,
+    tabs: 0,
+    isStory: true,
+    after: ['leaves'],
+    works: 0,
+    plot: [buys('ann', 'k3', 'api 1'), operates('cancels an order', 'api 1'), buys('ann', 'k3', 'api 2')],
+    passes: [300],
+    aims: [],
+    isOrdered: true,
+    isCalm: true,
+  },
+  // A key that comes again once the sale has ended.
+  {
+    ...CHECKOUT,
+    buyers: 0,
+    isStory: true,
+    works: 0,
+    plot: [operates('ends the sale', 'api 1'), passes(1_100)],
+    passes: [300],
+    aims: ['looks up keys in the ledger'],
+    isOrdered: true,
+  },
   // Buyers who try to get more than they may, from a ledger alone.
   {
     ...CHECKOUT,
@@ -343,6 +372,25 @@ const THEMES: readonly Theme[] = [
     isOrdered: true,
     faults: { 'reports a charge as captured': 'failed', 'refunds at the provider': 'lost' },
   },
+  // A sale that sells out, and is asked by those who have bought, and by others.
+  {
+    ...PAYMENTS,
+    buyers: 0,
+    tabs: 3,
+    isStory: true,
+    methods: ['ok'],
+    after: ['leaves'],
+    rounds: ['runs jobs'],
+    works: 0,
+    operations: [],
+    plot: [
+      ...[passes(100), works('runs jobs', 'worker 1'), passes(1_100)],
+      ...[buys('bob', 'k1', 'api 1'), buys('bob', 'k2', 'api 2')],
+    ],
+    passes: [1_100],
+    aims: [],
+    isOrdered: true,
+  },
 ]
 
 type PartName = Theme['part']
@@ -400,9 +448,10 @@ export function actorsFrom(seed: number, part: PartName): Actor[] {
     ...begins.map((actor) => ({ actor, turn: -1 })),
     ...plot.map((actor, i) => ({ actor: inTurn(actor), turn: turns[i] ?? 0 })),
   ]
-  return [...people.map(inTurn), ...tabs, ...works, ...operates, ...happens, ...waits]
+  const late = tabs.map((actor) => ({ actor: inTurn(actor), turn: theme.isStory ? PLOT[1] : turnOf(actor) }))
+  return [...people.map(inTurn), ...works, ...operates, ...happens, ...waits]
     .map((actor) => ({ actor, turn: turnOf(actor) }))
-    .concat(plotted)
+    .concat(late, plotted)
     .sort((a, b) => a.turn - b.turn)
     .map(({ actor }) => actor)
 }
