@@ -46,6 +46,7 @@ declare
   v_max_unpaid int;
   v_hold interval;
   v_simple boolean;
+  v_sum int;
   v_price bigint;
   v_currency text;
   v_oversold text[];
@@ -80,9 +81,13 @@ begin
   -- Batches of one product have statements with fewer plan nodes: to start them takes as long as recording several
   -- orders.
   if v_simple and p_products[1] = all (p_products) then
-    update products p set held = p.held + w.units
-    from (select sum(q)::int as units from unnest(p_quantities) q) w
-    where p.sale_id = p_sale and p.product_id = p_products[1] and p.held + p.sold + w.units <= p.total - p.buffer
+    if cardinality(p_quantities) = 1 then
+      v_sum := p_quantities[1];
+    else
+      select sum(q) into v_sum from unnest(p_quantities) q;
+    end if;
+    update products p set held = p.held + v_sum
+    where p.sale_id = p_sale and p.product_id = p_products[1] and p.held + p.sold + v_sum <= p.total - p.buffer
       and coalesce(p.unit_price_minor = all (p_prices), true)
     returning jsonb_build_object(p.product_id, jsonb_build_object(
         'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
