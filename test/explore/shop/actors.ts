@@ -301,9 +301,14 @@ async function happen({ gate, ledger, judge, members, scheduler, sale }: Stage, 
   }
   switch (what) {
     case 'the ledger has a unit less':
-      // The gate has not heard of it.
+      // The gate has not heard of it. While a transaction has locked the product it does not happen.
       judge.isDisturbed = true
-      await scheduler.busy(Promise.resolve(oneLess(ledger.sql, sale)))
+      await scheduler.busy(
+        Promise.resolve(ledger.sql`
+          update products p set total = p.total - 1
+          from (select from products where sale_id = ${sale} and product_id = 'one' for update skip locked) free
+          where p.sale_id = ${sale} and p.product_id = 'one' and p.held + p.sold < p.total - p.buffer`),
+      )
       ledger.changes++
       return
     case 'Redis is emptied':
