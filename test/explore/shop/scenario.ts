@@ -238,18 +238,21 @@ const THEMES: readonly Theme[] = [
     faults: { [RESTORES]: 'held' },
     isCalm: true,
   },
-  // A key that comes again once the gate has forgotten its order, and others have the units.
+  // A key that comes again once its order has ended, the gate was rebuilt, and the ledger is away.
   {
     ...CHECKOUT,
-    buyers: 2,
-    tabs: 2,
-    isLate: true,
+    buyers: 1,
+    tabs: 3,
+    isStory: true,
     after: ['gives back', 'gives back', 'leaves'],
     rounds: ['watches the gate'],
     works: 0,
-    events: ['Redis is emptied', 'Redis restarts'],
-    plot: [operates('rebuilds the gate', 'worker 1')],
+    plot: [
+      ...[operates('rebuilds the gate', 'worker 1'), buys('dee', 'k1', 'api 1')],
+      ...[happens('Postgres goes away'), passes(LATE_MS)],
+    ],
     passes: [300],
+    aims: [],
     isOrdered: true,
   },
   // A key that is answered with the order of another key, which ends before the key comes again.
