@@ -156,7 +156,7 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   'the ledger does not bound the units': {
     file: `${SQL}/record-reservations.sql`,
-    from: 'and p.held + p.sold + w.units <= p.total - p.buffer\n      and coalesce',
+    from: 'and p.held + p.sold + v_sum <= p.total - p.buffer\n      and coalesce',
     to: 'and coalesce',
     part: 'checkout',
   },
