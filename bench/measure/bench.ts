@@ -14,6 +14,7 @@ import { growth } from './parts/growth.ts'
 import { life } from './parts/life.ts'
 import { manySales } from './parts/many-sales.ts'
 import { againstOrigin } from './parts/origin.ts'
+import { processes } from './parts/processes.ts'
 import { recovery } from './parts/recovery.ts'
 import { searches } from './parts/search.ts'
 import { seats } from './parts/seats.ts'
@@ -23,7 +24,7 @@ import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
 /** The parts with their own servers, those that share a system, and all of them. */
-const ALONE = { recovery, search: searches, life, console: consolePages }
+const ALONE = { recovery, search: searches, life, console: consolePages, processes }
 const SHARED = {
   edge: againstEdge,
   origin: againstOrigin,
