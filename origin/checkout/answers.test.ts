@@ -118,6 +118,21 @@ describe.concurrent('a key whose order has ended, and which comes again while th
 })
 
 describe.concurrent('an answer about an intent', () => {
+  test('is the order that the ledger took alone for another call with the key', async ({ expect }) => {
+    const one = await alone({ total: 2, limit: 2 })
+    const [noLedger, noGate] = [
+      await alone({ of: one.sale, ledger: NO_LEDGER }),
+      await alone({ of: one.sale, gate: NO_REDIS }),
+    ]
+    expect(said(await noLedger.buy('ann'))).toBe('processing')
+    const recorded = await noGate.buy('ann')
+    expect(await one.buy('ann')).toMatchObject({
+      kind: 'recorded',
+      replayed: true,
+      order: { order_id: orderOf(recorded) },
+    })
+  })
+
   test('is the promise of another process, where the ledger refuses the order', async ({ expect }) => {
     const one = await alone({ total: 1 })
     const other = await without(one)

@@ -61,7 +61,12 @@ export class ExistingOrder {
   async byKey({ reservation: r, gate, ledger }: Attempt): Promise<Existing | undefined> {
     if (ledger) return ledger.verdict === 'replay' ? this.#load('key', r, ledger.order) : undefined
     const known = gate?.verdict === 'replay' ? gate : !gate && this.#deps.pending.ofKey(r)
-    if (known) return (await this.#loadKnown(r, known)) ?? 'unreadable'
+    if (known) {
+      const found = await this.#loadKnown(r, known)
+      // The ledger may have taken another call of the key alone: a worker will refuse the intent of this one.
+      const isWaiting = typeof found === 'object' && 'found' in found && !('status' in found.found)
+      return (isWaiting && (await this.#keyInLedger(r))) || (found ?? 'unreadable')
+    }
     // The next step records the reservation, and so asks the ledger anyway.
     if (gate?.verdict === 'fenced') return this.#keyInGate(r)
     const inLedger = await this.#keyInLedger(r)

@@ -203,7 +203,9 @@ export class Judge {
       if (order.visitor !== one.buyer) throw new Broken('201 is an order of its buyer', one.order)
     }
     const isRemembered = !this.isDisturbed && this.#options.gate.fences === 0
-    for (const { kind, known, first, order, isPassing, key } of this.told) {
+    for (const { kind, known, first, order, isPassing, isOfOtherKey, key } of this.told) {
+      // The promise of another call with the key, whose intent is refused at the end: see #judgeEnds.
+      if (kind === 'promised' && !isOfOtherKey) continue
       const had = known ?? (isRemembered ? first : undefined)
       if (had !== undefined && (order === undefined ? kind === 'nothing' && !isPassing : order !== had))
         throw new Broken('a key is answered as it was the first time', `${key} had the order ${had}`)
