@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { MAX_BATCH_BYTES } from '../../../shared/api/views/view-events.ts'
 import { useOrigin } from '../../../test/lib/origin-process.ts'
 
 const origin = useOrigin()
@@ -34,6 +35,24 @@ test('reads a body with or without its length', async () => {
   const sale = await origin.sale()
   for (const body of ['\ufeff{}', new Blob(['\ufeff{}']).stream()])
     expect(await origin.checkout(sale, { body })).toMatchObject({ status: 201 })
+})
+
+test('answers a body that is too large while it is sent, and goes on with the connection', async () => {
+  const socket = connect(Number(new URL(origin.url()).port), '127.0.0.1')
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  const failed = vi.fn()
+  socket.on('error', failed)
+  const body = 'x'.repeat(4 * MAX_BATCH_BYTES)
+  const head = ['POST /internal/views HTTP/1.1', 'host: x', `authorization: Bearer ${origin.edgeToken}`]
+  socket.write(`${head.join('\r\n')}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(1_000)}`)
+  await expect.poll(() => text).toMatch(/^HTTP\/1.1 413 .*body-too-large/s)
+  socket.write(`${body.slice(0, 1_000)}GET /healthz ${HEADERS}\r\n`)
+  await expect.poll(() => text).toMatch(/HTTP\/1.1 200 /)
+  expect(failed).not.toHaveBeenCalled()
+  socket.destroy()
 })
 
 test('answers a wrong method with those that the path allows', async () => {

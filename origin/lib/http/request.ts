@@ -32,8 +32,6 @@ export const NO_STORE = { 'content-type': 'application/json', 'cache-control': '
 
 export function sendProblem(p: Problem): Response {
   const { status, headers, body } = problemResponse(p, requestId())
-  // The rest of the body is not read, so the connection cannot be used again.
-  if (p.type === '/problems/body-too-large') headers.connection = 'close'
   return new Response(body, { status, headers })
 }
 
