@@ -71,7 +71,9 @@ function hearingOf(known: Known | null, { version, at_ms }: Stamped, heardMs: nu
 export function hear(known: Known | null, stamped: Stamped, { sentMs, heardMs }: Trip): Known {
   const { version, at_ms, age_ms } = stamped
   // A clock that was put back meanwhile shows an answer before its request.
-  const answer = { leastMs: at_ms - heardMs, mostMs: at_ms - Math.min(sentMs, heardMs) + age_ms }
+  const sinceStampMs = heardMs - Math.min(sentMs, heardMs) + age_ms
+  // The stamp is as old as that at most, and the clocks have drifted since.
+  const answer = { leastMs: at_ms - heardMs, mostMs: at_ms - heardMs + (1 + DRIFT) * sinceStampMs }
   const next = { version, stampedMs: at_ms, heardMs }
   const hearing = hearingOf(known, stamped, heardMs, answer)
   switch (hearing.is) {
