@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LOOPBACK } from '../../dev/lib/processes.ts'
 import { useFlakyProxy } from '../../test/lib/flaky-proxy.ts'
-import { useDatabase } from '../../test/lib/servers.ts'
+import { untilLocked, useDatabase } from '../../test/lib/servers.ts'
 import type { Sql } from './connection.ts'
 
 const database = useDatabase()
@@ -36,6 +36,27 @@ async function listenOnce(onClient: (client: Socket) => void): Promise<number> {
   await once(server.listen(0, LOOPBACK), 'listening')
   return (server.address() as AddressInfo).port
 }
+
+test('a statement waits for a free connection, and not behind one that is blocked', async () => {
+  const pool = postgres(database.url, { max: 2, onnotice: () => {} })
+  onTestFinished(() => pool.end({ timeout: 1 }))
+  await sql`insert into notes values ('locked')`
+  await Promise.all([pool`select pg_sleep(0.01)`, pool`select pg_sleep(0.01)`])
+  const ended = vi.fn()
+  await sql
+    .begin(async (tx) => {
+      await tx`select from notes where note = 'locked' for update`
+      const blocked = pool`update notes set note = 'free' where note = 'locked'`.then(ended)
+      await untilLocked(other)
+      // The pool is used up by the time that these come.
+      const others = await Promise.all(Array.from({ length: 5 }, (_, n) => pool`select ${n}::int as n`))
+      expect(others.map(([row]) => row?.n)).toEqual([0, 1, 2, 3, 4])
+      expect(ended).not.toHaveBeenCalled()
+      return { blocked }
+    })
+    .then(({ blocked }) => blocked)
+  await sql`truncate notes`
+})
 
 describe('a broken connection', () => {
   test('during a statement: the next statement runs on a new one', async () => {
@@ -132,13 +153,13 @@ describe('a connection without a response', () => {
   const whenSent = () => setImmediate()
   const closed = { status: 'rejected', reason: { code: 'CONNECTION_CLOSED' } }
 
-  test('is closed, fails all statements sent on it, and the next one runs on a new connection', async () => {
+  test('is closed, fails the statement sent on it, and those that wait run on a new connection', async () => {
     const pid = await pidOf(withTimeout)
     way.vanish()
-    const lost = Promise.allSettled(Array.from({ length: 3 }, () => withTimeout`select 1`))
+    const results = Promise.allSettled(Array.from({ length: 3 }, () => withTimeout`select 1`))
     await whenSent()
     pass()
-    expect(await lost).toMatchObject([closed, closed, closed])
+    expect(await results).toMatchObject([closed, { status: 'fulfilled' }, { status: 'fulfilled' }])
     expect(await pidOf(withTimeout)).not.toBe(pid)
   })
 

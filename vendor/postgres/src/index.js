@@ -354,9 +354,7 @@ function Postgres(a, b) {
     if (closed.length)
       return connect(closed.shift(), query)
 
-    busy.length
-      ? go(busy.shift(), query)
-      : queries.push(query)
+    queries.push(query)
   }
 
   function go(c, query) {
@@ -420,20 +418,11 @@ function Postgres(a, b) {
     if (queries.length === 0)
       return move(c, open)
 
-    let max = Math.ceil(queries.length / (connecting.length + 1))
-      , ready = true
+    const query = queries.shift()
+    if (query.reserve)
+      return query.reserve(c)
 
-    while (ready && queries.length && max-- > 0) {
-      const query = queries.shift()
-      if (query.reserve)
-        return query.reserve(c)
-
-      ready = c.execute(query)
-    }
-
-    ready
-      ? move(c, busy)
-      : move(c, full)
+    go(c, query)
   }
 
   function onclose(c, e) {
