@@ -1,4 +1,7 @@
-/** A join, a checkout from the edge to the provider, a mail and a webhook as traces, at a collector that takes nothing but what OTLP allows. */
+/**
+ * A join, a checkout from the edge to the provider, a mail and a webhook as traces, at a collector that takes nothing
+ * but what OTLP allows.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'

@@ -25,9 +25,10 @@ const ORDER = ['check', 'edge', 'system', 'origin', 'pure']
 class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const rank = ({ project, moduleId }: TestSpecification) =>
+    const rankOf = ({ project, moduleId }: TestSpecification) =>
       2 * ORDER.indexOf(project.name) + (startsPrograms(moduleId) ? 0 : 1)
-    return sorted.toSorted((a, b) => rank(a) - rank(b))
+    const ranks = new Map(sorted.map((file) => [file, rankOf(file)]))
+    return sorted.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0))
   }
 }
 

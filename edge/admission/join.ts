@@ -85,10 +85,11 @@ function countNetwork(counts: Partial<JoinCounts>, counted: [joined: number, unp
 }
 
 /** An unknown visitor gets a number of this isolate's block, mostly from memory. */
-const describeTaken = (taken: Taken | NotTaken) => ({
-  attributes: { 'queue.outcome': typeof taken === 'string' ? taken : taken.first ? 'new' : 'again' },
-  isError: taken === 'unreachable',
-})
+function describeTaken(taken: Taken | NotTaken | undefined) {
+  if (taken === undefined) return { attributes: {}, isError: true }
+  const outcome = typeof taken === 'string' ? taken : taken.first ? 'new' : 'again'
+  return { attributes: { 'queue.outcome': outcome }, isError: taken === 'unreachable' }
+}
 
 function refuseNumber(reason: NotTaken, now: SaleNow): never {
   if (reason === 'paid-already') return refuseProof(now)

@@ -1,7 +1,7 @@
 /**
- * Traces of calls that reach the origin, and of joins. Each call is drawn by chance alone: a buyer who sends a `traceparent` cannot
- * have their calls recorded, and their trace is a link of ours. The origin records what the edge has drawn. Spans leave
- * after the response. A collector that is slow or gone costs spans, never a call.
+ * Traces of calls that reach the origin, and of joins. Each call is drawn by chance alone: a buyer who sends a
+ * `traceparent` cannot have their calls recorded, and their trace is a link of ours. The origin records what the edge
+ * has drawn. Spans leave after the response. A collector that is slow or gone costs spans, never a call.
  */
 import {
   type Attributes,
@@ -12,6 +12,7 @@ import {
   readTraceparent,
   type Span,
   TRACEPARENT_HEADER,
+  type TraceContext,
   traceparentOf,
 } from '../../shared/trace.ts'
 import type { Call, Trace } from './call.ts'
@@ -29,49 +30,43 @@ export function drawTrace({ headers }: Request, config: Config): Trace | null {
   return { context: newTrace(random), link: readTraceparent(headers.get(TRACEPARENT_HEADER)), spans: [] }
 }
 
-/** Calls the origin, within a span of its own where the call is traced. */
-export async function tracedFetch(
-  url: string,
-  init: RequestInit & { readonly headers: Readonly<Record<string, string>> },
-  { trace }: Pick<Call, 'trace'>,
-): Promise<Response> {
-  if (!trace) return fetch(url, init)
-  const own = childOf(trace.context, random)
-  const startMs = Date.now()
-  let status: number | undefined
-  try {
-    const headers = { ...init.headers, [TRACEPARENT_HEADER]: traceparentOf(own) }
-    const response = await fetch(url, { ...init, headers })
-    status = response.status
-    return response
-  } finally {
-    const attributes: Attributes = { 'http.request.method': init.method ?? 'GET', ...statusOf(status) }
-    const isError = status === undefined || status >= 500
-    const { spanId: parentSpanId } = trace.context
-    const times = { startMs, endMs: Date.now() }
-    trace.spans.push({ ...own, parentSpanId, name: 'call origin', kind: KIND.client, ...times, attributes, isError })
-  }
-}
+/** What a span says of the result; undefined: the work has thrown. */
+type Describe<T> = (result: T | undefined) => Pick<Span, 'attributes' | 'isError'>
 
-/** Does the work of this half's objects, within a span of its own where the call is traced. */
+/** Does the work within a span of its own where the call is traced; the work gets the context of that span. */
 export async function traced<T>(
   name: string,
-  work: () => Promise<T>,
-  describe: (result: T) => Pick<Span, 'attributes' | 'isError'>,
+  work: (own?: TraceContext) => Promise<T>,
+  describe: Describe<T>,
   { trace }: Pick<Call, 'trace'>,
 ): Promise<T> {
   if (!trace) return work()
+  const own = childOf(trace.context, random)
   const startMs = Date.now()
-  let about: Pick<Span, 'attributes' | 'isError'> = { attributes: {}, isError: true }
+  let result: T | undefined
   try {
-    const result = await work()
-    about = describe(result)
+    result = await work(own)
     return result
   } finally {
     const { spanId: parentSpanId } = trace.context
     const times = { startMs, endMs: Date.now() }
-    trace.spans.push({ ...childOf(trace.context, random), parentSpanId, name, kind: KIND.client, ...times, ...about })
+    trace.spans.push({ ...own, parentSpanId, name, kind: KIND.client, ...times, ...describe(result) })
   }
+}
+
+/** Calls the origin, within a span of its own where the call is traced. */
+export function tracedFetch(
+  url: string,
+  init: RequestInit & { readonly headers: Readonly<Record<string, string>> },
+  call: Pick<Call, 'trace'>,
+): Promise<Response> {
+  const work = (own?: TraceContext) =>
+    fetch(url, own ? { ...init, headers: { ...init.headers, [TRACEPARENT_HEADER]: traceparentOf(own) } } : init)
+  const describe: Describe<Response> = (response) => ({
+    attributes: { 'http.request.method': init.method ?? 'GET', ...statusOf(response?.status) },
+    isError: response === undefined || response.status >= 500,
+  })
+  return traced('call origin', work, describe, call)
 }
 
 const statusOf = (status: number | undefined): Attributes =>

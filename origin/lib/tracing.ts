@@ -1,8 +1,8 @@
 /**
  * Traces of the origin. A call that the edge has drawn brings its span in `traceparent`; what is done for it is
  * recorded as spans below, also in a batch with others, and in the worker that charges its order. Mails and webhooks
- * belong to no call; a share of them is drawn here. Nothing else is recorded. Spans wait in a bounded queue and are exported in batches: one that finds it full is dropped and counted,
- * and no call ever waits for the collector.
+ * belong to no call; a share of them is drawn here. Nothing else is recorded. Spans wait in a bounded queue and are
+ * exported in batches: one that finds it full is dropped and counted, and no call ever waits for the collector.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
@@ -169,7 +169,7 @@ export class Tracer {
     name: string,
     attributes: Attributes,
     work: () => Promise<T>,
-    failed: (result: T) => boolean,
+    failed?: (result: T) => boolean,
   ): Promise<T> => {
     if (!this.#send || Math.random() >= this.#deps.settings.OTEL_TRACES_SAMPLER_ARG) return work()
     const root = { tracer: this, context: newTrace(randomBytes) }

@@ -143,7 +143,7 @@ export class Mailer implements Consumer<'mail'> {
     if (withinMs <= 0) return { end: 'dead', error: 'it would come too late' }
     try {
       const sending = () => withTimeout(this.#send(job.data, about, withinMs), SEND_TIMEOUT_MS)
-      await trace(about.push === null ? 'send mail' : 'send push', attemptOf(job), sending, () => false)
+      await trace(about.push === null ? 'send mail' : 'send push', attemptOf(job), sending)
       metrics.mails.inc({ outcome: 'sent' })
       return { end: 'done' }
     } catch (thrown) {

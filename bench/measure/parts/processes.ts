@@ -31,23 +31,9 @@ export async function* processes({ rounds, seconds, orders }: Bench): AsyncGener
   yield* await onStage('api', async (stage) => {
     const { system } = stage
     const fleet = { apis: [system.origin], workers: [await system.addOrigin({ ROLE: 'worker', ...stage.env })] }
-    const apis = await growing(
-      fleet.apis,
-      'api',
-      stage,
-      fleet,
-      (during) => checkouts(stage, fleet, seconds, during),
-      rounds,
-    )
+    const apis = await growing('api', stage, fleet, rounds, (during) => checkouts(stage, fleet, seconds, during))
     for (const extra of fleet.apis.splice(1)) await extra.stop()
-    const workers = await growing(
-      fleet.workers,
-      'worker',
-      stage,
-      fleet,
-      (during) => payments(stage, orders, during),
-      rounds,
-    )
+    const workers = await growing('worker', stage, fleet, rounds, (during) => payments(stage, orders, during))
     for (const worker of fleet.workers) await worker.stop()
     return [
       { title: `Checkouts of ${BUYERS} buyers by api processes, one worker`, against: 'of one', rows: apis },
@@ -63,13 +49,13 @@ interface Fleet {
 
 /** Measures with as many processes of a kind as each count says, one more after the other. */
 async function growing(
-  grown: Server[],
   role: 'api' | 'worker',
   stage: LifeStage,
   fleet: Fleet,
-  round: (during: During) => Promise<Measured>,
   rounds: number,
+  round: (during: During) => Promise<Measured>,
 ): Promise<Row[]> {
+  const grown = role === 'api' ? fleet.apis : fleet.workers
   const rows: Row[] = []
   let one: Measured | null = null
   for (const count of COUNTS) {
