@@ -40,8 +40,8 @@ interface CrowdOptions extends RequestOptions {
    * version.
    */
   readonly visitorKey: VisitorKey | null
-  /** Called when a visitor has seen their order confirmed. */
-  readonly onBought: (order: string) => void
+  /** Called when a visitor has seen their order of so many units confirmed. */
+  readonly onBought: (order: string, units: number) => void
 }
 
 const TICK_MS = 1
@@ -312,7 +312,7 @@ export class Crowd {
     visitor.token = ''
     this.tally.ends[end]++
     if (end === 'bought' && visitor.byForms()) this.tally.boughtByPage(visitor)
-    if (end === 'bought' && visitor.order) this.options.onBought(visitor.order.order)
+    if (end === 'bought' && visitor.order) this.options.onBought(visitor.order.order, visitor.quantity())
     this.ended++
     if (this.ended === this.visitors.length) this.stop()
   }

@@ -7,7 +7,7 @@ import { UsageError } from '../../dev/lib/command.ts'
 import { codeOf } from '../../dev/release/commit.ts'
 import { type DemoShop, startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
-import { startSystem } from '../../dev/system.ts'
+import { type System, startSystem } from '../../dev/system.ts'
 import { visitorKey } from '../../edge/http/visitor-secret.ts'
 import { shardsFor } from '../../shared/api/internal.ts'
 import { REHEARSAL_PREFIX } from '../../shared/api/operators/report.ts'
@@ -33,6 +33,7 @@ import { admin } from '../lib/operator.ts'
 import { startFaults, startFragileSystem } from './faults/faults.ts'
 import { Operator, postMeanwhile } from './operator-calls.ts'
 import type { Options } from './options.ts'
+import { type Programs, ProgramsUsed } from './programs-used.ts'
 import { Live } from './progress.ts'
 import { watchConsole } from './records/console-watch.ts'
 import { drawHall } from './records/hall-records.ts'
@@ -101,7 +102,7 @@ export class Rehearsal {
     }
   }
 
-  async #play({ to, worker, killable, cdn, prover, key }: SystemUnderTest) {
+  async #play({ to, worker, killable, cdn, programs, prover, key }: SystemUnderTest) {
     const options = this.#options
     const { sale } = this
     const spreadMs = options.spreadSeconds * 1000
@@ -157,6 +158,7 @@ export class Rehearsal {
       random: seededRandom(options.seed + 3),
     })
     const visitors = visitorsOf(arrivals, options.shares, random)
+    const used = programs && new ProgramsUsed(programs, options.stock, opensAtMs - performance.now())
     const wishes = seededRandom(options.seed + 4)
     const picture = hall && new HallPicture(hall)
     if (picture || isDrop)
@@ -174,7 +176,10 @@ export class Rehearsal {
         identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
         prover,
         visitorKey: key,
-        onBought: (order) => operator.confirmed(order),
+        onBought: (order, units) => {
+          operator.confirmed(order)
+          used?.bought(units)
+        },
       },
       visit,
     )
@@ -220,7 +225,7 @@ export class Rehearsal {
     }
     attackers.start()
     const consoleSaid = options.providerRate === null ? undefined : watchConsole(to, sale)
-    await Promise.all([crowd.play(), viewers?.play()])
+    const [use] = await Promise.all([crowd.play().then(() => used?.stop() ?? null), viewers?.play()])
     const limited = (await consoleSaid?.()) ?? []
     const lastedMs = performance.now() - opensAtMs
     await attackers.stop()
@@ -288,6 +293,8 @@ export class Rehearsal {
        */
       afterTurn: crowd.tally.afterTurn,
       latencies: latenciesOf(crowd),
+      /** The use of processor and memory by program; null on a running system, and with faults, which kill them. */
+      programs: use,
       samples,
       fairness: fairnessOf(crowd, opensAtMs),
       /** The seats, each with the time in the sale at which it was bought. */
@@ -305,6 +312,7 @@ const onRunning = (to: Target) => ({
   worker: to.edgeUrl,
   killable: undefined,
   cdn: undefined,
+  programs: null,
   prover: null,
   key: null,
 })
@@ -350,10 +358,19 @@ async function systemUnderTest(options: Options, shop: DemoShop | undefined, fai
     worker: system.edge.url,
     killable,
     cdn: system.cdn,
+    programs: killable ? null : programsOf(system),
     prover,
     key: visitorKey(system.secrets.queueKeys),
   }
 }
+
+/** The processes of each program, a cache first. */
+const programsOf = ({ cdn, edge, origin, postgres, redis }: System): Programs =>
+  Object.fromEntries(
+    Object.entries({ CDN: cdn, edge, origin, Postgres: postgres, Redis: redis }).flatMap(([name, server]) =>
+      server ? [[name, [server.pid]]] : [],
+    ),
+  )
 
 const byTimes = (counts: ReadonlyMap<string, number>) => [...counts].sort((a, b) => b[1] - a[1])
 

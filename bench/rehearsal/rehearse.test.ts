@@ -1,10 +1,17 @@
-/** Runs small crowds on the run's system: their purchases add up, and a ledger that loses an order is detected. */
+/**
+ * Runs small crowds on the run's system: their purchases add up, and a ledger that loses an order is detected. One on
+ * its own system says what each program used.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { sharedPart } from '../../test/run/shared-part.ts'
 import { readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
 import { afterTurnText, reportHtml } from './report/rehearsal-report.ts'
+import { rehearse } from './testing/rehearse.ts'
 
 /** All buyers pay at once, so that no hold ends even on a slow machine. */
 const CROWD =
@@ -12,7 +19,11 @@ const CROWD =
 
 const to = await sharedPart('system')
 beforeAll(() => void vi.spyOn(console, 'log').mockImplementation(() => {}))
-afterAll(() => void vi.restoreAllMocks())
+const out = mkdtempSync(join(tmpdir(), 'flash-sale-rehearsal-'))
+afterAll(() => {
+  vi.restoreAllMocks()
+  rmSync(out, { recursive: true, force: true })
+})
 
 const rehearsal = (crowd: string, system: ConstructorParameters<typeof Rehearsal>[1] = { to }) =>
   new Rehearsal(readOptions(`${CROWD} ${crowd}`.split(' ')), system)
@@ -43,6 +54,7 @@ describe('of crowds that come at the same time', () => {
 
   test('one buys units: all are sold, once, in the drawn order', async () => {
     const result = await units
+    expect(result.programs).toBeNull()
     const all = ['sold exactly', 'the draw matches its commitment', 'charged once, and only for sold orders']
     expect(goodChecksOf(result)).toEqual(expect.arrayContaining([...all, 'no bot enters without an admission']))
     expect(result.ends.bought).toBe(12)
@@ -99,3 +111,25 @@ test('on a ledger that loses an order a rehearsal is not good, and says what is 
   // The order is gone, and its money was taken.
   expect(failed).toContain('charged once, and only for sold orders')
 })
+
+test('on its own system it says what each program used, and what a sold order took', async () => {
+  const { status, output = '', result, html } = await rehearse(out, `${CROWD} --visitors 40 --stock 12 --viewers 0`)
+  expect(status, output).toBe(0)
+  const { ends, programs: use } = result()
+  expect(use?.programs.map(({ name }) => name)).toEqual(['crowd', 'edge', 'origin', 'Postgres', 'Redis'])
+  expect([use?.whole.orders, use?.selling?.orders]).toEqual([ends.bought, 12])
+  for (const { name, cpuSeconds, sellingCpuSeconds, bytes } of use?.programs ?? []) {
+    // Redis has so little to do that its time may be below the clock's step of 10 ms.
+    if (name !== 'Redis') expect(sellingCpuSeconds, name).toBeGreaterThan(0)
+    expect(cpuSeconds, name).toBeGreaterThanOrEqual(sellingCpuSeconds ?? Number.NaN)
+    expect(bytes.highest, name).toBeGreaterThanOrEqual(Math.max(bytes.opening, bytes.end))
+    expect(bytes.end, name).toBeGreaterThan(1e6)
+  }
+  const stores = ['origin', 'Postgres', 'Redis']
+  const spent = use?.programs.reduce((sum, { name, cpuSeconds }) => sum + (stores.includes(name) ? cpuSeconds : 0), 0)
+  expect(use?.whole.orderMs).toBeCloseTo((1000 * (spent ?? 0)) / 12, 6)
+  for (const text of [output, html()]) {
+    expect(text).toMatch(/A sold order: [\d.]+ ms of origin, Postgres and Redis while it sells \([\d.]+ ms over/)
+    expect(text).toContain('of a core')
+  }
+}, 60_000)

@@ -19,8 +19,10 @@ import {
   attackRows,
   honestText,
   percentileTexts,
+  programRows,
   reportHtml,
   requestsText,
+  soldOrderText,
 } from './report/rehearsal-report.ts'
 
 const MAX_LISTED = 12
@@ -48,6 +50,15 @@ function print(r: Result): void {
   for (const [name, p] of Object.entries(r.latencies)) {
     const figures = [n(p.count), ...percentileTexts(p)].map((text) => text.padStart(10)).join('')
     if (p.count > 0) console.log(`  ${(name === 'settled' ? 'paid' : name).padEnd(14)}${figures}`)
+  }
+
+  if (r.programs) {
+    const [[first = '', ...head] = [], ...rows] = programRows(r.programs)
+    const cells = (texts: readonly string[]) => texts.map((text) => text.padStart(10)).join('')
+    title(`${first.replace('p', 'P').padEnd(16)}${paint('dim', cells(head))}`)
+    for (const [name = '', ...figures] of rows) console.log(`  ${name.padEnd(14)}${cells(figures)}`)
+    const sold = soldOrderText(r.programs)
+    if (sold) console.log(sold)
   }
 
   const each = KINDS.map((kind) => [kind, r.requests[kind] / r.options.visitors] as const)

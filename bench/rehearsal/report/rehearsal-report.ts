@@ -5,6 +5,7 @@ import type { Check } from '../../invariants/evidence.ts'
 import { duration, n } from '../../lib/figures.ts'
 import type { Percentiles } from '../../lib/histogram.ts'
 import type { Result } from '../play.ts'
+import type { ProgramsUse } from '../programs-used.ts'
 import type { Sample } from '../progress.ts'
 import { bars, escapeHtml, hallDrawing, lineChart, type Point, scatter, table } from './charts.ts'
 
@@ -101,7 +102,7 @@ ${
   responses</h3>${countTable('Refusals', 'response', r.refusals)}`
     : ''
 }</section>
-<section><h2>Requests per visitor</h2>
+${programSection(r)}<section><h2>Requests per visitor</h2>
 <p class="quiet">Requests of a buyer after the turn, until the receipt: ${afterTurnText(r)}.</p>
 <p class="quiet">${requestsText(r)}, which a Worker serves from memory, or a CDN before it (here one copy a second
   served all: ${n(r.schedule.read)} reads).</p>
@@ -129,6 +130,43 @@ ${
 </main>
 </body>
 </html>
+`
+}
+
+/** The use of each program, with a header; shares are of one core. */
+export function programRows({ whole, selling, programs }: ProgramsUse): string[][] {
+  const share = (cpuSeconds: number, seconds: number) => `${((100 * cpuSeconds) / seconds).toFixed(0)} %`
+  const used = (cpuSeconds: number, seconds: number) => [`${cpuSeconds.toFixed(1)} s`, share(cpuSeconds, seconds)]
+  const mb = (bytes: number) => `${n(Math.round(bytes / 2 ** 20))} MB`
+  return [
+    ['program', 'CPU', 'of a core', '99% sold', 'of a core', 'opening', 'highest', 'end'],
+    ...programs.map(({ name, cpuSeconds, sellingCpuSeconds, bytes }) => [
+      name,
+      ...used(cpuSeconds, whole.seconds),
+      ...(selling && sellingCpuSeconds !== null ? used(sellingCpuSeconds, selling.seconds) : ['–', '–']),
+      ...[bytes.opening, bytes.highest, bytes.end].map(mb),
+    ]),
+  ]
+}
+
+/** The cost of a sold order; '' if none was sold, or no such program was there. */
+export function soldOrderText({ whole, selling }: ProgramsUse): string {
+  if (whole.orderMs === null) return ''
+  const of = (ms: number) => `${ms.toFixed(1)} ms`
+  const [first, when] =
+    typeof selling?.orderMs === 'number'
+      ? [selling.orderMs, `while it sells (${of(whole.orderMs)} over the whole run)`]
+      : [whole.orderMs, 'over the whole run']
+  return `A sold order: ${of(first)} of origin, Postgres and Redis ${when}`
+}
+
+function programSection({ programs }: Result): string {
+  if (!programs) return ''
+  const [head = [], ...rows] = programRows(programs)
+  return `<section><h2>What each program used</h2>
+<p class="quiet">Processor time from the opening until the last visitor had left, and until 99 % of the units were
+  sold; resident memory. ${soldOrderText(programs)}.</p>
+${table('Processor and memory by program', head, rows)}</section>
 `
 }
 
