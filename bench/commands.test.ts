@@ -46,6 +46,11 @@ test.each<[keyof typeof READERS, args: string, what?: RegExp]>([
   ['rehearsal', `--limits ${RUNNING}`],
   ['rehearsal', '--capacity --visitors=9', /--visitors changes nothing with --capacity/],
   ['rehearsal', '--capacity --cdn', /--cdn changes nothing with --capacity/],
+  ...['--faults=redis', '--bots=0.1', '--identities=accounts', '--seats=9', '--goods', '--protect', RUNNING].map(
+    (other): ['rehearsal', string, RegExp] => ['rehearsal', `--stand-in ${other}`, /^--[\w-]+ changes nothing with --/],
+  ),
+  ['rehearsal', '--capacity --stand-in', /--stand-in changes nothing with --capacity/],
+  ['rehearsal', '--stand-in --arrivals=bots', /--arrivals bots and --stand-in do not go together/],
   ['rehearsal', '--step=5', /--step goes with --capacity/],
   ['rehearsal', '--capacity --from=50 --most=20', /--most needs a number from 50/],
   ['bench', '--only=nothing', /--only is one of/],

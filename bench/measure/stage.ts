@@ -168,7 +168,14 @@ export const startServer = (name: string, env: Env = {}) => startScript(name, `.
 export const startProvider = (port: number, env: Env) =>
   startScript('the provider', '../../origin/providers/sandbox.ts', '/charges?charge=none', env, port)
 
-function startScript(name: string, script: string, probe: string, env: Env, onPort?: number): Promise<Server> {
+/** Starts a script as a server; its path is relative to this folder. `probe` is a path that responds when it is ready. */
+export function startScript(
+  name: string,
+  script: string,
+  probe: string,
+  env: Env = {},
+  onPort?: number,
+): Promise<Server> {
   const command = (_: string, port: number) => ({
     command: process.execPath,
     args: [fileURLToPath(new URL(script, import.meta.url))],

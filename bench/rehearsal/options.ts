@@ -99,12 +99,17 @@ How many may come, on its own system
   --step SECONDS       how long each lasts (12)
   --target MS          what p99 must stay below (500)
 
+What of all waits is the crowd's own
+  --stand-in           plays the crowd against a stand-in that answers at once, and judges nothing: prints latencies and
+                       what each program used (with --cdn behind the cache); --rate is best the one that the system
+                       reached
+
 The run
   --edge URL --origin URL [--admin-token T]    uses a running system (the token also from ADMIN_TOKEN); with DATABASE_URL
                        and REDIS_URL, payments and stores are judged too
   --data FOLDER        of an npm start on this machine, which has the token (./.data, or FLASH_SALE_DATA)
   --max-minutes N      an end in any case (15, or 5 more than all need to come and a cart is held)
-  --out FOLDER         for report.html and report.json, or capacity.json (bench/results)
+  --out FOLDER         for report.html and report.json, capacity.json, or stand-in.json (bench/results)
   --help               this text
 
 Exit status: 0 good, 1 not good, 2 it could not run, 130 interrupted.`
@@ -168,16 +173,23 @@ const OPTIONS = {
     'bot-count bot-networks bot-identities faults minutes from most step target',
     'edge origin admin-token data max-minutes out',
   ],
-  flags: 'cdn limits capacity goods protect',
+  flags: 'cdn limits capacity goods protect stand-in',
 } as const
 
 /** The options that a search for the capacity also uses. */
 const OF_CAPACITY =
   'capacity from most step target declines banks timeouts abandon no-shows pollers known think seed out'
+/** The options that a run against the stand-in also uses. */
+const OF_STAND_IN =
+  'stand-in visitors arrivals spread declines banks timeouts abandon pollers known front think seed ' +
+  'stock rate hold claim cdn max-minutes out'
 const OF_CAPACITY_ALONE = ['most', 'step', 'target'] as const
 
 const givenOptions = (args: readonly string[]) => optionsOf('run rehearse', OPTIONS, args)
-type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits' | 'capacity' | 'goods' | 'protect'>
+type Name = Exclude<
+  keyof ReturnType<typeof givenOptions>,
+  'cdn' | 'limits' | 'capacity' | 'goods' | 'protect' | 'stand-in'
+>
 
 export type Options = ReturnType<typeof readOptions>
 
@@ -189,6 +201,8 @@ export function readOptions(args: readonly string[]) {
   const whole = (name: Name, usual: number, min: number, max: number) => wholeOf(name, values[name], usual, min, max)
   const capacity = values.capacity ? capacityOf(given, number, whole) : null
   const protect = values.protect ? protectOf(given, number, whole) : null
+  const standIn = values['stand-in'] ?? false
+  if (standIn) refuseOthers(given, OF_STAND_IN, '--stand-in')
   const alone = OF_CAPACITY_ALONE.find((name) => values[name] !== undefined)
   if (alone && !capacity) throw new UsageError(`--${alone} goes with --capacity.`)
   const faults = faultsOf(values.faults)
@@ -218,6 +232,7 @@ export function readOptions(args: readonly string[]) {
   if (values.minutes !== undefined && calm) throw new UsageError('--minutes goes with --faults.')
   const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? (calm ? 'spike' : 'ramp')))
   if (!arrivals) throw new UsageError(`--arrivals is one of ${SHAPES.join(', ')}.`)
+  if (standIn && arrivals === 'bots') throw new UsageError('--arrivals bots and --stand-in do not go together.')
   const faultSeconds = number('minutes', 2, 0.01, 24 * 60) * 60
   const seats = values.seats === undefined ? null : whole('seats', 0, 1, MAX_SEATS)
   if (seats !== null && values.stock !== undefined) throw new UsageError('--stock and --seats do not go together.')
@@ -238,7 +253,7 @@ export function readOptions(args: readonly string[]) {
     MAX_VISITORS,
   )
   const isLong = visitors >= LONG_FROM
-  const canView = calm && values.edge === undefined && !values.limits && !capacity
+  const canView = calm && values.edge === undefined && !values.limits && !capacity && !standIn
   if (values.viewers !== undefined && !canView)
     throw new UsageError('--viewers needs its own system, without --faults, --limits and --capacity.')
   const usualSpread = calm ? Math.max(2, visitors / VISITORS_PER_SECOND) : faultSeconds
@@ -254,6 +269,7 @@ export function readOptions(args: readonly string[]) {
   return {
     visitors,
     protect,
+    standIn,
     seats,
     goods: values.goods ? { codeUses: whole('code-uses', Math.ceil(stock / 10), 0, 10_000_000) } : null,
     stock,
@@ -304,11 +320,15 @@ export function readOptions(args: readonly string[]) {
   }
 }
 
+function refuseOthers(given: object, names: string, flag: string): void {
+  const other = Object.keys(given).find((name) => !names.split(' ').includes(name))
+  if (other !== undefined) throw new UsageError(`--${other} changes nothing with ${flag}.`)
+}
+
 type NumberOf = (name: Name, usual: number, min: number, max: number) => number
 
 function capacityOf(given: ReturnType<typeof givenOptions>, number: NumberOf, whole: NumberOf) {
-  const other = Object.keys(given).find((name) => !OF_CAPACITY.split(' ').includes(name))
-  if (other !== undefined) throw new UsageError(`--${other} changes nothing with --capacity.`)
+  refuseOthers(given, OF_CAPACITY, '--capacity')
   const from = whole('from', 50, 1, 100_000)
   return {
     from,
@@ -318,11 +338,10 @@ function capacityOf(given: ReturnType<typeof givenOptions>, number: NumberOf, wh
   }
 }
 
-const OF_PROTECT = ['protect', 'visitors', 'rate', 'out']
+const OF_PROTECT = 'protect visitors rate out'
 
 function protectOf(given: ReturnType<typeof givenOptions>, number: NumberOf, whole: NumberOf) {
-  const other = Object.keys(given).find((name) => !OF_PROTECT.includes(name))
-  if (other !== undefined) throw new UsageError(`--${other} changes nothing with --protect.`)
+  refuseOthers(given, OF_PROTECT, '--protect')
   return { clients: whole('visitors', 4_000, 1, 100_000), rate: number('rate', 50, 1, 10_000) }
 }
 

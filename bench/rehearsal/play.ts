@@ -417,7 +417,8 @@ function requestsOf({ visitors, schedule, tally }: Crowd, toEdge: number | undef
   }
 }
 
-function latenciesOf({ tally, schedule }: Crowd) {
+/** The latencies by kind of request, of payments, and of reads of the schedule. */
+export function latenciesOf({ tally, schedule }: Crowd) {
   const byKind = Object.fromEntries(KINDS.map((kind) => [kind, tally.latency[kind].summary()]))
   return {
     ...(byKind as Record<Kind, Percentiles>),

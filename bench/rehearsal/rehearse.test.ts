@@ -1,8 +1,8 @@
 /**
  * Runs small crowds on the run's system: their purchases add up, and a ledger that loses an order is detected. One on
- * its own system says what each program used.
+ * its own system says what each program used, and one meets the stand-in.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -133,3 +133,18 @@ test('on its own system it says what each program used, and what a sold order to
     expect(text).toContain('of a core')
   }
 }, 60_000)
+
+test('against the stand-in all visitors reach an end and the stock is sold exactly, which nobody judges', async () => {
+  const shares = '--abandon 0.1 --declines 0.1 --banks 0.2 --timeouts 0.05 --pollers 0.2 --front 0.2'
+  const args = `--stand-in --visitors 150 --stock 20 --rate 100 --spread 2 --seed 7 --hold 1 --think 0.1 ${shares} --max-minutes 1.5`
+  const { status, output = '' } = await rehearse(out, args)
+  expect(status, output).toBe(0)
+  const { ends, latencies, programs } = JSON.parse(readFileSync(join(out, 'stand-in.json'), 'utf8'))
+  expect(ends).toMatchObject({ bought: 20, failed: 0, gave_up: 0, missed_turn: 0 })
+  expect(Object.values<number>(ends).reduce((all, times) => all + times, 0)).toBe(150)
+  for (const kind of ['front', 'search', 'page', 'join', 'admission', 'status', 'checkout', 'payment', 'bank', 'final'])
+    expect(latencies[kind].count, kind).toBeGreaterThan(0)
+  expect(programs.programs.map(({ name }: { name: string }) => name)).toEqual(['crowd', 'stand-in'])
+  expect(output).toMatch(/Latency[\s\S]+Program[\s\S]+ crowd [\s\S]+ stand-in /)
+  expect(output).not.toMatch(/Verdict|Good|A sold order/)
+}, 120_000)

@@ -2,7 +2,7 @@
  * The command `npm run rehearse` plays a whole sale with a crowd of real HTTP clients, on its own system or on a
  * running one, without faults or while parts of it are killed (`npm run torture`) and the network between them fails.
  * Afterwards a judge compares what every client received with the records. With `--capacity` it finds the highest rate
- * of arrivals.
+ * of arrivals, and with `--stand-in` it shows the crowd's own share of all waits.
  */
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -24,42 +24,27 @@ import {
   requestsText,
   soldOrderText,
 } from './report/rehearsal-report.ts'
+import { playStandIn } from './stand-in/play.ts'
 
 const MAX_LISTED = 12
 
+const title = (text: string) => console.log(`\n${paint('bold', text)}`)
+
 function print(r: Result): void {
-  const title = (text: string) => console.log(`\n${paint('bold', text)}`)
   const mark = ({ holds }: Check) =>
     holds === null ? paint('dim', '–') : holds ? paint('green', '✔') : paint('red', '✘')
   title('Verdict')
   const width = Math.max(...r.checks.map((c) => c.what.length))
   for (const c of r.checks) console.log(`  ${mark(c)} ${c.what.padEnd(width)}  ${paint('dim', c.detail)}`)
 
-  title('Visitors')
-  for (const [end, times] of Object.entries(r.ends))
-    if (times > 0) console.log(`  ${end.replaceAll('_', ' ').padEnd(16)}${n(times).padStart(10)}`)
-
+  printEnds(r)
   if (r.attacks.length > 0) {
     title('Attackers')
     for (const line of attackRows(r)) console.log(`  ${line.map((text) => text.padStart(12)).join('')}`)
     console.log(`  ${honestText(r)}`)
   }
 
-  const head = ['count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'].map((name) => name.padStart(10)).join('')
-  title(`Latency         ${paint('dim', head)}`)
-  for (const [name, p] of Object.entries(r.latencies)) {
-    const figures = [n(p.count), ...percentileTexts(p)].map((text) => text.padStart(10)).join('')
-    if (p.count > 0) console.log(`  ${(name === 'settled' ? 'paid' : name).padEnd(14)}${figures}`)
-  }
-
-  if (r.programs) {
-    const [[first = '', ...head] = [], ...rows] = programRows(r.programs)
-    const cells = (texts: readonly string[]) => texts.map((text) => text.padStart(10)).join('')
-    title(`${first.replace('p', 'P').padEnd(16)}${paint('dim', cells(head))}`)
-    for (const [name = '', ...figures] of rows) console.log(`  ${name.padEnd(14)}${cells(figures)}`)
-    const sold = soldOrderText(r.programs)
-    if (sold) console.log(sold)
-  }
+  printWaits(r)
 
   const each = KINDS.map((kind) => [kind, r.requests[kind] / r.options.visitors] as const)
     .filter(([, share]) => share > 0)
@@ -75,6 +60,28 @@ function print(r: Result): void {
     title(what)
     for (const [each, times] of counts.slice(0, MAX_LISTED)) console.log(`  ${n(times).padStart(8)} x ${each}`)
   }
+}
+
+function printEnds({ ends }: Pick<Result, 'ends'>): void {
+  title('Visitors')
+  for (const [end, times] of Object.entries(ends))
+    if (times > 0) console.log(`  ${end.replaceAll('_', ' ').padEnd(16)}${n(times).padStart(10)}`)
+}
+
+/** The latencies, and what each program used meanwhile. */
+function printWaits({ latencies, programs }: Pick<Result, 'latencies' | 'programs'>): void {
+  const cells = (texts: readonly string[]) => texts.map((text) => text.padStart(10)).join('')
+  title(`Latency         ${paint('dim', cells(['count', 'p50', 'p90', 'p99', 'p99.9', 'slowest']))}`)
+  for (const [name, p] of Object.entries(latencies))
+    if (p.count > 0)
+      console.log(`  ${(name === 'settled' ? 'paid' : name).padEnd(14)}${cells([n(p.count), ...percentileTexts(p)])}`)
+
+  if (!programs) return
+  const [[first = '', ...head] = [], ...rows] = programRows(programs)
+  title(`${first.replace('p', 'P').padEnd(16)}${paint('dim', cells(head))}`)
+  for (const [name = '', ...figures] of rows) console.log(`  ${name.padEnd(14)}${cells(figures)}`)
+  const sold = soldOrderText(programs)
+  if (sold) console.log(sold)
 }
 
 function save(result: Result): void {
@@ -96,6 +103,13 @@ await run(
     const failed = (how: string) => void leave(2, `${how}.`)
     if (options.protect) return rehearseProtected(options.protect, failed)
     if (options.capacity) return findCapacity(options, options.capacity, failed)
+    if (options.standIn) {
+      const waits = await playStandIn(options, failed)
+      printEnds(waits)
+      printWaits(waits)
+      writeFileSync(join(options.out, 'stand-in.json'), `${JSON.stringify(waits)}\n`)
+      return 0
+    }
     rehearsal = new Rehearsal(options)
     const result = await rehearsal.play(failed)
     print(result)
