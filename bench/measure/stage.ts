@@ -168,7 +168,7 @@ export const startServer = (name: string, env: Env = {}) => startScript(name, `.
 export const startProvider = (port: number, env: Env) =>
   startScript('the provider', '../../origin/providers/sandbox.ts', '/charges?charge=none', env, port)
 
-/** Starts a script as a server; its path is relative to this folder. `probe` is a path that responds when it is ready. */
+/** Starts a script, by its path from this folder, as a server. `probe` is a path that responds when it is ready. */
 export function startScript(
   name: string,
   script: string,

@@ -136,7 +136,8 @@ test('on its own system it says what each program used, and what a sold order to
 
 test('against the stand-in all visitors reach an end and the stock is sold exactly, which nobody judges', async () => {
   const shares = '--abandon 0.1 --declines 0.1 --banks 0.2 --timeouts 0.05 --pollers 0.2 --front 0.2'
-  const args = `--stand-in --visitors 150 --stock 20 --rate 100 --spread 2 --seed 7 --hold 1 --think 0.1 ${shares} --max-minutes 1.5`
+  const crowd = `--visitors 150 --stock 20 --rate 100 --spread 2 --seed 7 --hold 1 --think 0.1 ${shares}`
+  const args = `--stand-in ${crowd} --max-minutes 1.5`
   const { status, output = '' } = await rehearse(out, args)
   expect(status, output).toBe(0)
   const { ends, latencies, programs } = JSON.parse(readFileSync(join(out, 'stand-in.json'), 'utf8'))

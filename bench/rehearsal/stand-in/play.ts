@@ -62,7 +62,8 @@ export async function playStandIn(options: Options, failed: (how: string) => voi
   )
   await crowd.schedule.read()
   console.log(
-    `${n(options.visitors)} visitors (${options.arrivals}), ${n(stock)} units, ${n(rate)}/s; a stand-in, seed ${options.seed}`,
+    `${n(options.visitors)} visitors (${options.arrivals}), ${n(stock)} units, ${n(rate)}/s; ` +
+      `a stand-in, seed ${options.seed}`,
   )
   const live = new Live(crowd, opensAtMs)
   const end = setTimeout(() => crowd.stop(), options.maxMinutes * 60_000)

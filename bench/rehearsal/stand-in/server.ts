@@ -45,7 +45,8 @@ const FOUND = JSON.stringify({ query: 'rehearsal', results: [{ title: 'Rehearsal
 /** Every place, turn and order has the same token, which is as long as ours; a place has its number in front. */
 const expiresAtMs = Date.now() + 86_400_000
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-const TOKEN = `${encoded({ alg: 'HS256' })}.${encoded({ sub: 'x'.repeat(120), exp: expiresAtMs / 1000 })}.${'x'.repeat(43)}`
+const claims = encoded({ sub: 'x'.repeat(120), exp: expiresAtMs / 1000 })
+const TOKEN = `${encoded({ alg: 'HS256' })}.${claims}.${'x'.repeat(43)}`
 const cookie = (name: string, value = TOKEN) => ['set-cookie', `${name}=${value}; Max-Age=300; Path=/; HttpOnly`]
 
 function send(response: ServerResponse, status: number, type: string, body: string, headers: Headers) {
@@ -76,7 +77,7 @@ function scheduleAt(nowMs: number): Schedule {
     ...line,
     version: line.ceiling + (isOpen ? 1 : 0),
     phase: !isOpen ? 'pre_queue' : isOver() ? 'sold_out' : available === 0 ? 'all_in_carts' : 'open',
-    // Nobody is drawn, so that positions are numbers.
+    // The draw is empty, so that positions are numbers.
     pre_queue_size: 0,
     products: [{ product_id: 'unit', available }],
     server_time_ms: nowMs,
