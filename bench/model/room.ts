@@ -8,7 +8,7 @@ import type { Shop } from '../../shared/model/shop-model.ts'
 import { Loads, PerSecond, type Scenario } from './scenario.ts'
 
 /** The Worker's defaults. */
-export const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 500 }
+export const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2, answerTargetMs: 300 }
 /** The origin notifies the room of the end within this time. */
 export const NOTIFIED_MS = 200
 

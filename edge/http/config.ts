@@ -75,9 +75,9 @@ const Room = v.object({
   ),
   ANSWER_TARGET_MS: setting(
     number(10, 60_000),
-    '500',
-    'The line slows down where checkouts, payments and orders take longer, the way to the origin and back included, ' +
-      'or those called are later than usual by more',
+    '300',
+    'The line slows down where a quarter of checkouts, payments and orders take longer (one in a hundred takes about ' +
+      'twice as long then), or those called are later than usual by more; the distance to the origin does not count',
   ),
   DRAW_BEACON_URL: optional(url, 'Public random value mixed into the draw; `{round}` is a round of drand'),
   CACHE_PURGE_URL: optional(

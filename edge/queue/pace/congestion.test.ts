@@ -144,12 +144,12 @@ it('takes a tenth of liars, however quick or late they come, for no congestion',
 describe('the way to the origin and back', () => {
   const seen = (lastMs: number, beforeMs: number) => withTheWay(200, { lastMs, beforeMs, leastMs: 40 }, TARGET_MS)
 
-  it('counts for answers, and twice what it is slower than at its best', () => {
-    expect([seen(40, 40), seen(140, 140), seen(340, 340)]).toEqual([240, 440, 840])
+  it('counts twice by what it is slower than at its best, which is the distance', () => {
+    expect([seen(40, 40), seen(140, 140), seen(340, 340)]).toEqual([200, 400, 800])
   })
 
   it('is slow when two state requests were, and after one the line becomes no quicker', () => {
-    expect([seen(400, 140), seen(140, 400), seen(100, 40)]).toEqual([TARGET_MS, 440, 360])
+    expect([seen(400, 140), seen(140, 400), seen(100, 40)]).toEqual([TARGET_MS, 400, 320])
   })
 })
 

@@ -183,12 +183,13 @@ export function timesAfter({ lastMs, leastMs }: StateTimes, { sentMs, heardMs }:
 }
 
 /**
- * Returns how long buyers wait for answers that take the origin `answersMs`. The origin's own figure leaves out the
- * queue before it and the way of its responses. A state request measures the response's delay, and the queue before
- * the origin is assumed to take as long. One slow request is not congestion, but it keeps the line from speeding up.
+ * Returns how long congestion lets buyers wait for answers that take the origin `answersMs`. The origin's own figure
+ * leaves out the queue before it and the way of its responses. A state request measures the response's delay, and the
+ * queue before the origin is assumed to take as long. The shortest request is the distance, which a slower line does
+ * not change. One slow request is not congestion, but it keeps the line from speeding up.
  */
 export function withTheWay(answersMs: number, { lastMs, beforeMs, leastMs }: StateTimes, targetMs: number): number {
-  const seen = (tookMs: number) => answersMs + leastMs + 2 * (tookMs - leastMs)
+  const seen = (tookMs: number) => answersMs + 2 * (tookMs - leastMs)
   return Math.max(seen(Math.min(lastMs, beforeMs)), Math.min(targetMs, seen(lastMs)))
 }
 
