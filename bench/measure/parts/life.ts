@@ -14,7 +14,7 @@ import { Histogram } from '../../lib/histogram.ts'
 import { HttpClient, requestText } from '../../lib/http.ts'
 import { admin } from '../../lib/operator.ts'
 import { openBackground } from '../background.ts'
-import { Buyers, STEPS } from '../buyer-requests.ts'
+import { type Buyer, Buyers, STEPS } from '../buyer-requests.ts'
 import { flat, type Measured, nowMeasuring } from '../load.ts'
 import { type Cost, inAll, type Measure, measureBy, NOTHING, type Program, sumOf, times } from '../programs.ts'
 import { type Aim, type Row, row, type Table } from '../rows.ts'
@@ -35,6 +35,8 @@ const CONNECTIONS = 64
 const SATURATING = 256
 /** The number exceeds what is paid at saturation. */
 const PAID_PER_SECOND = 1_500
+/** So few that batches have one or two orders, and most of what is done is done for each of them. */
+const LEISURELY = 130
 /** A closed loop of whole lives. The first of each buyer is a warm-up, and each takes some hundred milliseconds. */
 const SATURATED = { warmMs: 3_000, rounds: 8 }
 /**
@@ -61,6 +63,7 @@ const AIMS = {
   paid: { perSecond: 500 },
   origin: { cpuMicros: 1_000 },
   edge: { cpuMicros: 1_500 },
+  leisure: { cpuMicros: 4_000 },
   quiet: { corePercent: 3 },
   pass: { cpuRatio: 0.5 },
 } as const
@@ -79,12 +82,13 @@ export async function* life({ orders, seconds }: Bench): AsyncGenerator<Table> {
     against: 'ratio',
     rows: rows.flatMap(passOf),
   }
-  const { quiet, sold } = await onStage('all', async (stage) => {
-    const quiet = await nobodyThere(stage)
-    return { quiet, sold: await saturated(stage, seconds * SATURATED.rounds) }
-  })
+  const { quiet, ...at } = await onStage('all', async (stage) => ({
+    quiet: await nobodyThere(stage),
+    leisure: await sold(stage, seconds * SATURATED.rounds, LEISURELY),
+    saturation: await sold(stage, seconds * SATURATED.rounds),
+  }))
   const floor = rows.find(({ what }) => what === SELLING)?.floor?.measured
-  const of = (what: string, aim: Aim, ...programs: Program[]) => {
+  const of = (sold: Measured, what: string, aim: Aim | null, ...programs: Program[]) => {
     const by = ({ cpuOf = NOTHING, perSecond }: Measured) => ({ ...flat(perSecond), cpuMicros: inAll(cpuOf, programs) })
     return row(what, by(sold), null, aim, floor && { what: MUST, measured: by(floor) })
   }
@@ -92,9 +96,18 @@ export async function* life({ orders, seconds }: Bench): AsyncGenerator<Table> {
     title: `Sold orders at saturation, ${SATURATING} buyers`,
     against: '',
     rows: [
-      row('from the turn to the receipt', sold, null, AIMS.paid),
-      of('origin, Postgres and Redis', AIMS.origin, 'origin', 'Postgres', 'Redis'),
-      of('the edge', AIMS.edge, 'edge'),
+      row('from the turn to the receipt', at.saturation, null, AIMS.paid),
+      of(at.saturation, 'origin, Postgres and Redis', AIMS.origin, 'origin', 'Postgres', 'Redis'),
+      of(at.saturation, 'the edge', AIMS.edge, 'edge'),
+    ],
+  }
+  yield {
+    title: `Sold orders at ${LEISURELY} a second`,
+    against: '',
+    rows: [
+      row('from the turn to the receipt', at.leisure, null, null),
+      of(at.leisure, 'origin, Postgres and Redis', AIMS.leisure, 'origin', 'Postgres', 'Redis'),
+      of(at.leisure, 'the edge', null, 'edge'),
     ],
   }
   yield { title: 'A sale open, each second', against: '', rows: [row('nobody there', quiet, null, AIMS.quiet)] }
@@ -286,33 +299,48 @@ async function measureFloors(stage: LifeStage, count: number) {
 
 // -- All at once ----------------------------------------------------------------------------------------------------
 
-/** Each buyer goes from the turn to the receipt, followed by the next one. */
-async function saturated(stage: LifeStage, seconds: number): Promise<Measured> {
+/** Buyers go from the turn to the receipt, as many at a time as saturate the system, or so many a second. */
+export async function sold(stage: LifeStage, seconds: number, perSecond?: number): Promise<Measured> {
   const { measure } = stage
   const sale = await createSale(stage, { rate: RATE })
-  const crowd = Math.ceil(PAID_PER_SECOND * (seconds + SATURATED.warmMs / 1000))
+  const crowd = Math.ceil((perSecond ?? PAID_PER_SECOND) * (seconds + SATURATED.warmMs / 1000))
   nowMeasuring(`  ${crowd} join`)
   const buyers = await Buyers.join(stage, sale, crowd, SATURATING)
-  nowMeasuring(`  ${SATURATING} buyers at a time`)
+  nowMeasuring(`  ${perSecond ? `${perSecond} buyers a second` : `${SATURATING} buyers at a time`}`)
   const histogram = new Histogram()
-  let [next, paid, isOver] = [0, 0, false]
-  const one = async () => {
-    for (let buyer = buyers.all[next++]; buyer && !isOver; buyer = buyers.all[next++]) {
-      const beganMs = performance.now()
-      for (const step of STEPS) await buyers.take(step, buyer)
-      histogram.add(performance.now() - beganMs)
-      paid++
+  let [paid, isOver] = [0, false]
+  const live = async (buyer: Buyer) => {
+    const beganMs = performance.now()
+    for (const step of STEPS) await buyers.take(step, buyer)
+    histogram.add(performance.now() - beganMs)
+    paid++
+  }
+  const waiting = buyers.all.values()
+  const oneAfterAnother = async () => {
+    for (const buyer of waiting) {
+      if (isOver) return
+      await live(buyer)
     }
   }
-  const selling = Promise.all(Array.from({ length: SATURATING }, one))
+  const evenly = async (perSecond: number) => {
+    const beganMs = performance.now()
+    const lives: Promise<void>[] = []
+    for (const buyer of waiting) {
+      if (isOver) break
+      lives.push(live(buyer))
+      await sleep(Math.max(0, beganMs + (lives.length * 1000) / perSecond - performance.now()))
+    }
+    await Promise.all(lives)
+  }
+  const selling = perSecond ? evenly(perSecond) : Promise.all(Array.from({ length: SATURATING }, oneAfterAnother))
   await Promise.race([selling, sleep(SATURATED.warmMs)])
   const before = paid
   const { cost, seconds: lasted } = await measure(() => Promise.race([selling, sleep(seconds * 1000)]))
-  const sold = paid - before
+  const count = paid - before
   isOver = true
   await selling
   buyers.close()
-  return { ...measured(times(cost, 1 / sold), sold / lasted), ms: histogram.summary() }
+  return { ...measured(times(cost, 1 / count), count / lasted), ms: histogram.summary() }
 }
 
 /** Measures a sale without visitors. */
