@@ -8,6 +8,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { LOOPBACK } from '../../../dev/lib/loopback.ts'
 import { PAYMENT_ATTEMPTS } from '../../../shared/api/order-status.ts'
+import { nextReadMs } from '../../../shared/next-read.ts'
 import { placeOf, pollAfterMs, type Schedule, serving, servingExactly } from '../../../shared/schedule.ts'
 import { sampleSchedule } from '../../../shared/testing/sample-schedule.ts'
 
@@ -73,10 +74,14 @@ const isOver = () => sold === terms.stock
 
 function scheduleAt(nowMs: number): Schedule {
   const isOpen = nowMs >= terms.opensAtMs
+  const phase = !isOpen ? 'pre_queue' : isOver() ? 'sold_out' : available === 0 ? 'all_in_carts' : 'open'
+  const openedAgoMs = isOpen ? nowMs - terms.opensAtMs : null
+  const prospect = { unitsLeft: terms.stock - sold, paidPerSecond: terms.rate, announcedAgoMs: null, openedAgoMs }
   return sampleSchedule({
     ...line,
     version: line.ceiling + (isOpen ? 1 : 0),
-    phase: !isOpen ? 'pre_queue' : isOver() ? 'sold_out' : available === 0 ? 'all_in_carts' : 'open',
+    phase,
+    next_read_ms: nextReadMs({ phase, ...prospect }),
     // The draw is empty, so that positions are numbers.
     pre_queue_size: 0,
     products: [{ product_id: 'unit', available }],
