@@ -71,7 +71,7 @@ export async function sourceOfJoin(call: Call): Promise<string | undefined> {
   const referer = call.request.headers.get('referer')
   if (!referer) return undefined
   const isOwn = hostIn(referer) === hostIn(hostOf(call))
-  // Most joins come from the sale's page without a campaign, and to parse an address costs as much as to sign a token.
+  // A join mostly comes from the sale's page without a campaign, and parsing an address costs as much as a signature.
   if (isOwn && !referer.includes('?')) return undefined
   const page = URL.parse(referer)
   if (!page) return undefined

@@ -35,7 +35,7 @@ const CONNECTIONS = 64
 const SATURATING = 256
 /** The number exceeds what is paid at saturation. */
 const PAID_PER_SECOND = 1_500
-/** So few that batches have one or two orders, and most of what is done is done for each of them. */
+/** At this rate a batch has one or two orders, so that each of them pays for nearly all that it needs. */
 const LEISURELY = 130
 /** A closed loop of whole lives. The first of each buyer is a warm-up, and each takes some hundred milliseconds. */
 const SATURATED = { warmMs: 3_000, rounds: 8 }
