@@ -12,6 +12,9 @@ import { ledgerDatabase } from '../../test/lib/servers.ts'
 import { rehearse } from './testing/rehearse.ts'
 
 const SEED = seedOf()
+/** All buyers pay at once, so that all units are sold and no hold ends. */
+const CROWD =
+  '--rate 100 --spread 2 --seed 7 --hold 60 --claim 40 --think 0.1 --timeouts 0 --abandon 0 --declines 0 --banks 0'
 const out = mkdtempSync(join(tmpdir(), 'flash-sale-rehearsal-'))
 let system: System
 
@@ -40,6 +43,28 @@ test.each([
   for (const text of ['Requests of a buyer after the turn: ', '\nGood.']) expect(output).toContain(text)
   expect(result()).toMatchObject({ good: true })
   expect(html()).toContain('<svg')
+})
+
+test('on its own system it says what each program used, and what a sold order took', async () => {
+  const { status, output = '', result, html } = await rehearse(out, `${CROWD} --visitors 40 --stock 12 --viewers 0`)
+  expect(status, output).toBe(0)
+  const { ends, programs: use } = result()
+  expect(use?.programs.map(({ name }) => name)).toEqual(['crowd', 'edge', 'origin', 'Postgres', 'Redis'])
+  expect([use?.whole.orders, use?.selling?.orders]).toEqual([ends.bought, 12])
+  for (const { name, cpuSeconds, sellingCpuSeconds, bytes } of use?.programs ?? []) {
+    // Redis has so little to do that its time may be below the clock's step of 10 ms.
+    if (name !== 'Redis') expect(sellingCpuSeconds, name).toBeGreaterThan(0)
+    expect(cpuSeconds, name).toBeGreaterThanOrEqual(sellingCpuSeconds ?? Number.NaN)
+    expect(bytes.highest, name).toBeGreaterThanOrEqual(Math.max(bytes.opening, bytes.end))
+    expect(bytes.end, name).toBeGreaterThan(1e6)
+  }
+  const stores = ['origin', 'Postgres', 'Redis']
+  const spent = use?.programs.reduce((sum, { name, cpuSeconds }) => sum + (stores.includes(name) ? cpuSeconds : 0), 0)
+  expect(use?.whole.orderMs).toBeCloseTo((1000 * (spent ?? 0)) / 12, 6)
+  for (const text of [output, html()]) {
+    expect(text).toMatch(/A sold order: [\d.]+ ms of origin, Postgres and Redis while it sells \([\d.]+ ms over/)
+    expect(text).toContain('of a core')
+  }
 })
 
 test('the command raises arrivals on a system of its own, and says how many may come', async () => {
