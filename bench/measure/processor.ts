@@ -35,10 +35,6 @@ export function usageOf(groups: readonly (readonly number[])[]): Usage[] {
 export const cpuSeconds = (pids: readonly number[] = []): number =>
   pids.length === 0 ? 0 : (usageOf([pids])[0]?.cpuSeconds ?? 0)
 
-/** The resident memory of a process in bytes from /proc; 0 if there is none. */
-export const residentBytes = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
-
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

@@ -1,5 +1,5 @@
 /** Measures processor time by program: the edge, the origin, the stores, and the stand-in for a payment provider. */
-import { cpuSeconds } from './processor.ts'
+import { usageOf } from './processor.ts'
 
 export const PROGRAMS = ['edge', 'origin', 'Postgres', 'Redis', 'provider'] as const
 export type Program = (typeof PROGRAMS)[number]
@@ -34,7 +34,10 @@ export type Measure = (work: () => Promise<unknown>, how?: Measuring) => Promise
 export const measureBy =
   (pids: Readonly<Partial<Record<Program, readonly (number | undefined)[]>>>): Measure =>
   async (work, { isOrigin = false } = {}) => {
-    const used = () => costOf((program) => 1e6 * cpuSeconds(pids[program]?.flatMap((pid) => pid ?? [])))
+    const used = () => {
+      const usages = usageOf(PROGRAMS.map((program) => pids[program]?.flatMap((pid) => pid ?? []) ?? []))
+      return costOf((program) => 1e6 * (usages[PROGRAMS.indexOf(program)]?.cpuSeconds ?? 0))
+    }
     const [before, beganMs, own] = [used(), performance.now(), process.cpuUsage()]
     await work()
     const { user, system } = process.cpuUsage(own)

@@ -6,7 +6,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join as path } from 'node:path'
 import { n } from '../../lib/figures.ts'
 import { HttpClient, requestText } from '../../lib/http.ts'
-import { cpuSeconds, residentBytes } from '../processor.ts'
+import { type Usage, usageOf } from '../processor.ts'
 import { createSale, type Stage } from '../stage.ts'
 import { type Bench, printCells } from '../table.ts'
 
@@ -36,18 +36,20 @@ async function realCosts(stage: Stage, crowd: number) {
   const sale = await createSale(stage, { stock: 100, rate: 0.01, opensInMs: 3_600_000 })
   const client = new HttpClient({ url: edge.url, connections: JOINING })
   const text = requestText('POST', `/sales/${sale}/queue`, client.host, ['accept: application/json'])
+  const used = (): Usage => usageOf([[edge.pid]])[0] ?? { cpuSeconds: 0, bytes: 0 }
   const rows = []
   let joined = 0
   try {
     for (const visitors of [...CROWDS.filter((size) => size < crowd), crowd]) {
-      const cpu = cpuSeconds([edge.pid])
+      const before = used()
       const more = visitors - joined
       await joinAll(client, text, more)
       joined = visitors
+      const after = used()
       rows.push({
         visitors,
-        joinCpuMicros: ((cpuSeconds([edge.pid]) - cpu) * 1e6) / more,
-        memoryBytes: residentBytes(edge.pid),
+        joinCpuMicros: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / more,
+        memoryBytes: after.bytes,
         storageBytes: folderBytes(path(dataDir, 'edge', 'objects')),
       })
     }

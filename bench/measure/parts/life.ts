@@ -1,9 +1,9 @@
 /**
  * Measures the life of a sold order from the turn to the capture: the cost of each part for each program, over many
- * orders one part after the other; the same at saturation, all at once; and the cost of a sale without visitors. The
- * provider of payments with its records runs separately, and its cost is shown separately. The floor of a part is the
- * necessary requests, to a bare Worker that passes checkouts on to the same origin and to a bare endpoint, and the
- * necessary writes, in batches of 100.
+ * orders one part after the other; the same at a leisurely rate and at saturation, all at once; and the cost of a sale
+ * without visitors. The provider of payments with its records runs separately, and its cost is shown separately. The
+ * floor of a part is the necessary requests, to a bare Worker that passes checkouts on to the same origin and to a bare
+ * endpoint, and the necessary writes, in batches of 100.
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -60,10 +60,8 @@ const SELLING = 'until the receipt'
 const MUST = 'what must be sent and written'
 
 const AIMS = {
-  paid: { perSecond: 500 },
-  origin: { cpuMicros: 1_000 },
-  edge: { cpuMicros: 1_500 },
-  leisure: { cpuMicros: 4_000 },
+  saturation: { paid: { perSecond: 500 }, stores: { cpuMicros: 1_000 }, edge: { cpuMicros: 1_500 } },
+  leisure: { stores: { cpuMicros: 4_000 } },
   quiet: { corePercent: 3 },
   pass: { cpuRatio: 0.5 },
 } as const
@@ -88,28 +86,26 @@ export async function* life({ orders, seconds }: Bench): AsyncGenerator<Table> {
     saturation: await sold(stage, seconds * SATURATED.rounds),
   }))
   const floor = rows.find(({ what }) => what === SELLING)?.floor?.measured
-  const of = (sold: Measured, what: string, aim: Aim | null, ...programs: Program[]) => {
-    const by = ({ cpuOf = NOTHING, perSecond }: Measured) => ({ ...flat(perSecond), cpuMicros: inAll(cpuOf, programs) })
-    return row(what, by(sold), null, aim, floor && { what: MUST, measured: by(floor) })
+  const selling = (title: string, sold: Measured, aims: { paid?: Aim; stores?: Aim; edge?: Aim }): Table => {
+    const of = (what: string, aim: Aim | undefined, ...programs: Program[]) => {
+      const by = ({ cpuOf = NOTHING, perSecond }: Measured) => ({
+        ...flat(perSecond),
+        cpuMicros: inAll(cpuOf, programs),
+      })
+      return row(what, by(sold), null, aim, floor && { what: MUST, measured: by(floor) })
+    }
+    return {
+      title,
+      against: '',
+      rows: [
+        row('from the turn to the receipt', sold, null, aims.paid),
+        of('origin, Postgres and Redis', aims.stores, 'origin', 'Postgres', 'Redis'),
+        of('the edge', aims.edge, 'edge'),
+      ],
+    }
   }
-  yield {
-    title: `Sold orders at saturation, ${SATURATING} buyers`,
-    against: '',
-    rows: [
-      row('from the turn to the receipt', at.saturation, null, AIMS.paid),
-      of(at.saturation, 'origin, Postgres and Redis', AIMS.origin, 'origin', 'Postgres', 'Redis'),
-      of(at.saturation, 'the edge', AIMS.edge, 'edge'),
-    ],
-  }
-  yield {
-    title: `Sold orders at ${LEISURELY} a second`,
-    against: '',
-    rows: [
-      row('from the turn to the receipt', at.leisure, null, null),
-      of(at.leisure, 'origin, Postgres and Redis', AIMS.leisure, 'origin', 'Postgres', 'Redis'),
-      of(at.leisure, 'the edge', null, 'edge'),
-    ],
-  }
+  yield selling(`Sold orders at saturation, ${SATURATING} buyers`, at.saturation, AIMS.saturation)
+  yield selling(`Sold orders at ${LEISURELY} a second`, at.leisure, AIMS.leisure)
   yield { title: 'A sale open, each second', against: '', rows: [row('nobody there', quiet, null, AIMS.quiet)] }
 }
 
@@ -300,7 +296,7 @@ async function measureFloors(stage: LifeStage, count: number) {
 // -- All at once ----------------------------------------------------------------------------------------------------
 
 /** Buyers go from the turn to the receipt, as many at a time as saturate the system, or so many a second. */
-export async function sold(stage: LifeStage, seconds: number, perSecond?: number): Promise<Measured> {
+async function sold(stage: LifeStage, seconds: number, perSecond?: number): Promise<Measured> {
   const { measure } = stage
   const sale = await createSale(stage, { rate: RATE })
   const crowd = Math.ceil((perSecond ?? PAID_PER_SECOND) * (seconds + SATURATED.warmMs / 1000))
