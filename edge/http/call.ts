@@ -77,8 +77,10 @@ export function warn(msg: string, fields: object, { requestId }: Pick<Call, 'req
 }
 
 /** The caller's address, from the header that the proxy in front writes; null if there is none in it. */
-export const addressOf = ({ request, config }: Call): string | null =>
-  forwardedAddress(request.headers.get(config.ADDRESS_HEADER) ?? '') ?? null
+export function addressOf({ request, config }: Call): string | null {
+  const header = request.headers.get(config.ADDRESS_HEADER)
+  return header === null ? null : (forwardedAddress(header) ?? null)
+}
 
 /** Ends the request with a problem; the Worker's top sends it. */
 export function refuse(type: ProblemType, fields?: ProblemFields): never {

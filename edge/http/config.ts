@@ -75,7 +75,7 @@ const Room = v.object({
   ),
   ANSWER_TARGET_MS: setting(
     number(10, 60_000),
-    '300',
+    '200',
     'The line slows down where a quarter of checkouts, payments and orders take longer (one in a hundred takes about ' +
       'twice as long then), or those called are later than usual by more; the distance to the origin does not count',
   ),

@@ -42,6 +42,11 @@ describe('the pace', () => {
     )
   })
 
+  it('opens at the configured rate up to 100 a second, and the lower the higher that is', () => {
+    const rateOf = (rate: number) => openingPace(rate).throttle * rate
+    expect([37.5, 100, 200, 2_000, 20_000].map(rateOf)).toEqual([37.5, 100, 50, 31.25, 312.5])
+  })
+
   it('is the configured rate while answers are quick, above 100 a second after the first seconds', () => {
     const quick = rates.chain((rate) =>
       fc.tuple(fc.constant(rate), fc.array(signsOf(rate, { min: 0, max: TARGET_MS / 8 }), { maxLength: 30 })),
@@ -65,14 +70,14 @@ describe('the pace', () => {
     const seen = { elapsedSeconds: 1, rate: 2_000, isOverloaded: false }
     const next = (arriving: number, delayMs = 0) =>
       paceAfter(opening, { ...seen, delayMs, arriving }, TARGET_MS).throttle * 2_000
-    expect(next(70)).toBeCloseTo(140)
+    expect(next(17)).toBeCloseTo(34)
     // Answers that begin to take longer are a sign that comes before all others.
-    expect(next(100)).toBeCloseTo(200)
-    expect(next(100, TARGET_MS * (3 / 16))).toBeCloseTo(100 * Math.SQRT2)
-    expect(next(100, TARGET_MS / 4)).toBeLessThan(110)
+    expect(next(25)).toBeCloseTo(50)
+    expect(next(25, TARGET_MS * (3 / 16))).toBeCloseTo(31.25 * Math.SQRT2)
+    expect(next(25, TARGET_MS / 4)).toBeLessThan(33)
     // It waits for nobody: they may all have gone.
-    expect(next(0)).toBeGreaterThan(100)
-    expect(next(0)).toBeLessThan(110)
+    expect(next(0)).toBeGreaterThan(31)
+    expect(next(0)).toBeLessThan(33)
   })
 
   it('rises gently beyond what went well, the less the nearer answers are to slow', () => {
@@ -81,7 +86,7 @@ describe('the pace', () => {
     const rise = (delayMs: number, arriving = 100) =>
       paceAfter(pace, { ...seen, delayMs, arriving }, TARGET_MS).throttle / pace.throttle - 1
     expect(rise(0)).toBeCloseTo(0.0725, 3)
-    expect(rise(TARGET_MS / 2)).toBeCloseTo(0.0356, 3)
+    expect(rise(TARGET_MS / 4)).toBeCloseTo(0.0402, 3)
     expect(rise(TARGET_MS)).toBeCloseTo(0.0177, 3)
     // Where nobody arrives there is nobody to wait.
     expect(rise(0, 0)).toBeGreaterThan(0.8)
@@ -208,10 +213,10 @@ describe('a line before an origin of limited capacity', () => {
   it('takes people who are slow by themselves for no congestion', () => {
     for (const seed of [1, 2]) {
       for (const rate of [20, 200, 2_000]) {
-        const slow = { ...PLAIN, seed, rate, slowestArrivalMs: 20_000, seconds: 80 }
+        const slow = { ...PLAIN, seed, rate, slowestArrivalMs: 20_000, seconds: 100 }
         let before = 0
         for (const { atMs, schedule } of play(slow)) {
-          const least = atMs > 70_000 ? rate : before
+          const least = atMs > 90_000 ? rate : before
           must(schedule.rate_per_second >= least, () => `seed ${seed} at ${atMs}: ${schedule.rate_per_second}`)
           if (atMs > 4_000) before = Math.min(rate, schedule.rate_per_second)
         }

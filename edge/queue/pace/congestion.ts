@@ -40,10 +40,13 @@ export interface Signs {
 }
 
 /**
- * The highest rate in people per second at the start of a sale, because nobody knows yet how quick the answers will
- * be.
+ * A configured rate of at most so many people per second is called from the start. A higher one opens lower, and the
+ * lower the higher it is, because it says less about this origin, whose programs are also slow when they have just
+ * started.
  */
-const OPENING_RATE = 100
+const TRUSTED_RATE = 100
+/** However high the configured rate is, the line opens with so many people per second at least. */
+const MIN_OPENING_RATE = 25
 /**
  * After the start the rate doubles each second, up to this multiple of the arrival rate, because recent arrivals have
  * yet to cause most of their calls.
@@ -72,7 +75,7 @@ const PROVEN_KEPT = 0.97
 /**
  * The rate falls so far that the callers in the backlog get their answers within about this many times the target.
  */
-const DRAIN_TARGETS = 3
+const DRAIN_TARGETS = 5
 /**
  * Above the proven rate the throttle grows by this share per second, multiplied by the seconds for which answers have
  * been quick.
@@ -99,11 +102,10 @@ const MAX_ELAPSED_SECONDS = 2
 
 const leastOf = (rate: number) => Math.min(1, Math.max(MIN_THROTTLE, 1 / rate))
 
-export const openingPace = (rate: number): Pace => ({
-  throttle: Math.max(leastOf(rate), Math.min(1, OPENING_RATE / rate)),
-  proven: 1,
-  quick_seconds: 0,
-})
+export function openingPace(rate: number): Pace {
+  const opening = Math.max(MIN_OPENING_RATE, TRUSTED_RATE * Math.min(1, TRUSTED_RATE / rate))
+  return { throttle: Math.max(leastOf(rate), Math.min(1, opening / rate)), proven: 1, quick_seconds: 0 }
+}
 
 const isUnknown = ({ proven }: Pace) => proven === 1
 
@@ -147,7 +149,7 @@ function congestedPace(pace: Pace, signs: Signs, seconds: number, targetMs: numb
   const quickMs = targetMs * (isUnknown(pace) ? QUICK_AT_OPENING : QUICK_AGAIN)
   const doublings = seconds * Math.max(0, Math.min(1, 2 - (2 * delayMs) / quickMs))
   const rise = arriving > 0 ? Math.min(MAX_RISE, RISE * quick_seconds) : RISE * quick_seconds
-  const headroom = Math.max(MIN_HEADROOM, 1 - delayMs / targetMs)
+  const headroom = Math.max(MIN_HEADROOM, (1 - delayMs / targetMs) ** 2)
   const gently = pace.throttle * Math.exp(rise * headroom * seconds)
   const doubled = Math.min(pace.proven, pace.throttle * 2 ** doublings)
   // At the start the answers do not yet show the load of the visitors who are still on their way.
